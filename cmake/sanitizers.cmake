@@ -1,0 +1,13 @@
+# VAGT_SANITIZE=address adds AddressSanitizer and UBSan; VAGT_SANITIZE=thread adds ThreadSanitizer (clang: g++ 12 refuses Asio's fences).
+if(VAGT_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(VAGT_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(VAGT_SANITIZE STREQUAL "fuzzer")
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(NOT VAGT_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "VAGT_SANITIZE must be empty, address, thread or fuzzer, not '${VAGT_SANITIZE}'")
+endif()

@@ -1,0 +1,119 @@
+// HTTP(S) requests over libcurl: one multi handle, one thread, many transfers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/secret.h"
+#include "base/status.h"
+#include "base/time.h"
+
+namespace vagt::net {
+
+struct BasicAuth {
+  std::string username;
+  Secret password;
+  std::string username_file, password_file;  // read at each request; win over the texts
+};
+struct Authorization {
+  std::string type = "Bearer";
+  Secret credentials;
+  std::string credentials_file;
+};
+struct TlsOptions {
+  std::string ca_file, cert_file, key_file, server_name;
+  std::string ca, cert;  // PEM text instead of files
+  Secret key;
+  bool insecure_skip_verify = false;
+  std::string min_version, max_version;  // "TLS12", "TLS13"; "" is the library's choice
+};
+struct OAuth2 {
+  std::string client_id;
+  Secret client_secret;
+  std::string client_secret_file;
+  std::vector<std::string> scopes;
+  std::string token_url;
+  std::vector<std::pair<std::string, std::string>> endpoint_params;
+  TlsOptions tls;
+};
+// The shared `http_config` of Prometheus and Alertmanager. YAML reading is config's.
+struct HttpClientConfig {
+  std::optional<BasicAuth> basic_auth;
+  std::optional<Authorization> authorization;
+  std::optional<OAuth2> oauth2;
+  TlsOptions tls;
+  std::string proxy_url, no_proxy;
+  bool proxy_from_environment = false;
+  std::vector<std::pair<std::string, Secret>> proxy_headers;
+  std::vector<std::pair<std::string, Secret>> headers;  // http_headers
+  bool follow_redirects = true;                         // credentials never follow to another host
+  bool enable_http2 = true;
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  Secret url;  // may hold credentials
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  Duration timeout = std::chrono::seconds(10);  // whole transfer, redirects included
+  uint64_t max_body_bytes = 64u << 20;          // as received, still compressed; 0: no limit
+  bool accept_compression =
+      false;  // asks for gzip and leaves the body as it came; see content_encoding
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // of the last answer, names as sent
+  std::string body;
+  Duration elapsed{0};
+  std::string_view header(std::string_view name) const;  // case-insensitive; "" when absent
+};
+
+// Inflates gzip, deflate or zstd under a limit. LimitExceeded: more than max_bytes. "identity" or
+// "" copies.
+Result<std::string> decompress(std::string_view body, std::string_view content_encoding,
+                               uint64_t max_bytes);
+std::string gzip(std::string_view body);
+
+class HttpClient {
+ public:
+  struct Options {
+    std::string user_agent = "vagt";
+    size_t max_connections = 0;  // 0: no limit; idle ones are kept alive
+    size_t max_connections_per_host = 0;
+  };
+  using Done = std::function<void(Result<HttpResponse>)>;  // runs on the client's thread: hand over
+                                                           // and return
+
+  explicit HttpClient(Options options);
+  ~HttpClient();  // cancels what is under way (Done gets Cancelled), joins the thread
+
+  // A set of defaults prepared once (files are still read per request); pass the same pointer for
+  // each request to a target.
+  using Profile = std::shared_ptr<const HttpClientConfig>;
+
+  // Any thread. Errors: Timeout, Unavailable (connection refused, DNS, TLS; the text says which),
+  // LimitExceeded (body), Cancelled.
+  void send(HttpRequest request, Profile profile, Done done);
+  // Waits; for tools and tests.
+  Result<HttpResponse> fetch(HttpRequest request, Profile profile, std::stop_token stop = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Percent-encodes everything but unreserved characters.
+std::string url_encode(std::string_view text);
+struct UrlParts {
+  std::string scheme, user, password, host, port, path, query, fragment;  // host without brackets
+};
+Result<UrlParts> parse_url(std::string_view url);
+
+}  // namespace vagt::net

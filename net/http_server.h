@@ -1,0 +1,82 @@
+// An HTTP/1.1 server on Boost.Beast. Handlers know nothing of Beast.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "base/time.h"
+
+namespace vagt::net {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct ServerRequest {
+  std::string method;  // upper case
+  std::string target;  // as sent, with query
+  std::string path;    // percent-decoded, without query and route prefix
+  std::vector<std::pair<std::string, std::string>>
+      params;  // query string, then a form body's fields, decoded, in order
+  Headers headers;
+  std::string body;        // as sent; content-encoding is the handler's
+  std::string remote;      // "127.0.0.1:40112"
+  std::stop_token closed;  // requested when the client hangs up or the server stops
+
+  std::string_view header(std::string_view name) const;  // case-insensitive; "" when absent
+  std::optional<std::string_view> param(std::string_view name) const;  // the first one
+  std::vector<std::string_view> param_all(std::string_view name) const;
+};
+
+struct ServerResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  Headers headers;
+  std::string
+      body;  // gzip is applied by the server when the client accepts it and the body is worth it
+  static ServerResponse text(int status, std::string body);
+  static ServerResponse json(int status, std::string body);
+};
+
+// Answers exactly once, from any thread.
+using Respond = std::function<void(ServerResponse)>;
+// Runs on the I/O thread: must not block; long work goes to a pool and calls Respond from there.
+using Handler = std::function<void(std::shared_ptr<const ServerRequest>, Respond)>;
+
+struct ServerOptions {
+  std::vector<std::string> listen;  // "127.0.0.1:9090", ":9090", "[::1]:9090"; port 0: any free one
+  size_t threads = 1;
+  size_t max_header_bytes = 1u << 20;  // request line included: GET queries are long
+  uint64_t max_body_bytes = 64u << 20;
+  size_t max_connections = 512;
+  Duration read_timeout = std::chrono::minutes(5);  // of a request under way, and idle keep-alive
+  std::string cors_origin = ".*";                   // regex, anchored
+};
+
+class HttpServer {
+ public:
+  // Binds and begins to serve. Unavailable: a listen address cannot be bound; the message names it.
+  static Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler handler,
+                                                   base::Logger log);
+  ~HttpServer();  // stop()
+  // Accepts no more, waits up to `grace` for answers under way, closes.
+  void stop(Duration grace = std::chrono::seconds(2));
+  std::vector<uint16_t> ports() const;  // bound, in the order of options.listen
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// "a=1&b=2" to pairs, percent and plus decoded.
+std::vector<std::pair<std::string, std::string>> parse_query_string(std::string_view text);
+std::optional<std::string> url_decode(std::string_view text, bool plus_is_space);
+
+}  // namespace vagt::net
