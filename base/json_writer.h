@@ -20,9 +20,9 @@ class JsonWriter {
   JsonWriter& begin_array();
   JsonWriter& end_array();
   JsonWriter& key(std::string_view name);
-  JsonWriter& string(std::string_view text);  // invalid UTF-8 becomes U+FFFD; <, > and & as Go's
-                                              // encoder escapes them
-  JsonWriter& number(double v);               // finite only
+  // Invalid UTF-8 becomes U+FFFD; <, > and & stay as they are, as in Prometheus's API.
+  JsonWriter& string(std::string_view text);
+  JsonWriter& number(double v);  // finite only
   JsonWriter& integer(int64_t v);
   JsonWriter& boolean(bool v);
   JsonWriter& null();

@@ -38,6 +38,7 @@ class Logger {
   Logger with_component(std::string_view component) const;
 
  private:
+  friend Logger make_stderr_logger(LogLevel level, LogFormat format);
   struct Impl;
   void write(LogLevel level, std::string_view message,
              std::initializer_list<LogField> fields) const;

@@ -70,6 +70,9 @@ class Registry {
   [[nodiscard]] std::shared_ptr<void> callback(Kind kind, std::string_view name,
                                                std::string_view help, Reader reader);
 
+  // Ties a callback's token to the registry's own life.
+  void keep(std::shared_ptr<void> token);
+
   // Text format 0.0.4: HELP and TYPE once per family, families in name order. Any thread.
   std::string render() const;
 
