@@ -101,6 +101,8 @@ class Store {
  public:
   virtual ~Store() = default;
   virtual std::unique_ptr<Appender> appender() = 0;
+  // For back-fill: takes samples of any age within retention, whatever the out-of-order window.
+  virtual std::unique_ptr<Appender> import_appender() { return appender(); }
   virtual std::unique_ptr<Querier> querier(Timestamp mint, Timestamp maxt) = 0;
   // Latest metadata per metric name; all of them when `metric` is empty.
   virtual std::vector<std::pair<std::string, Metadata>> metadata(std::string_view metric) const = 0;
