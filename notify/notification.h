@@ -1,0 +1,52 @@
+// One message to one integration, before it has a shape: what templates and payloads are made from.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/labels.h"
+#include "notify/alert_record.h"
+#include "notify/notification_log.h"
+
+namespace vagt::notify {
+
+struct NotificationAlert {
+  AlertPtr alert;
+  bool firing = true;
+};
+
+struct Notification {
+  std::string receiver;  // the plain name; payloads print it with regex characters escaped
+  std::string group_key;
+  Labels group_labels;
+  std::map<std::string, std::string> route_labels;  // rendered
+  std::vector<NotificationAlert> alerts;            // in payload order
+  std::string external_url;                         // without a trailing slash
+  NotifyReason reason = NotifyReason::None;
+  Timestamp now{};
+  std::map<std::string, std::string> receiver_data;  // of the last delivery, see LogEntry
+  // Not empty: send plain text only, beginning with this note; the first form was refused.
+  std::string plain_note;
+
+  bool any_firing() const;
+  std::string_view status() const { return any_firing() ? "firing" : "resolved"; }
+};
+
+// Labels or annotations that all alerts share.
+std::map<std::string, std::string> common_labels(const Notification& n);
+std::map<std::string, std::string> common_annotations(const Notification& n);
+// Alertmanager's order: by job, then instance, then label sets.
+void sort_for_payload(std::vector<AlertPtr>& alerts);
+// SHA-256 of the group key in hexadecimal: deduplication keys of providers.
+std::string hashed_key(const std::string& group_key);
+// Go's regexp.QuoteMeta.
+std::string quote_regex(std::string_view text);
+// At most `limit` runes (or bytes), the last one `…` where something was cut.
+std::string truncate_runes(std::string_view text, size_t limit);
+std::string truncate_bytes(std::string_view text, size_t limit);
+size_t count_runes(std::string_view text);
+// A plain account of the notification without any template.
+std::string plain_summary(const Notification& n);
+
+}  // namespace vagt::notify
