@@ -38,7 +38,7 @@ class YamlNode {
   bool is_map() const { return kind_ == Kind::Map; }
   int line() const { return line_; }      // from 1
   int column() const { return column_; }  // from 1
-  const std::string& file() const { return *file_; }
+  const std::string& file() const;        // as given to the parser
   // "file.yml:12:3", for Status::at.
   std::string where() const;
   // An InvalidArgument at this place.
@@ -48,9 +48,9 @@ class YamlNode {
     return scalar_;
   }                                        // text after quoting and escapes; "" unless Scalar
   bool quoted() const { return quoted_; }  // a quoted scalar is always a string
-  std::span<const YamlNode> items() const { return items_; }   // Sequence
-  std::span<const Entry> entries() const { return entries_; }  // Map, in file order
-  const YamlNode* find(std::string_view key) const;            // Map; null when absent
+  std::span<const YamlNode> items() const { return items_; }  // Sequence
+  std::span<const Entry> entries() const;                     // Map, in file order
+  const YamlNode* find(std::string_view key) const;           // Map; null when absent
 
   // Typed reading; InvalidArgument with the place and what was expected.
   Result<std::string> as_string() const;
@@ -79,6 +79,9 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
+// Here because Entry is complete only now.
+inline std::span<const YamlNode::Entry> YamlNode::entries() const { return entries_; }
+
 // An empty document is a Null node. `file` names the source in messages.
 Result<YamlNode> parse_yaml(std::string_view text, std::string file, const YamlLimits& limits = {});
 Result<YamlNode> load_yaml_file(const std::string& path, const YamlLimits& limits = {});
@@ -87,8 +90,7 @@ Result<YamlNode> load_yaml_file(const std::string& path, const YamlLimits& limit
 //
 //   YamlFields f(node);                       // a Null node is an empty map
 //   f.read("scrape_interval", config.scrape_interval);
-//   VAGT_CHECK_OK(f.finish());                // unknown keys, with the nearest known one; the
-//   first bad value
+//   VAGT_CHECK_OK(f.finish());                // the first bad value, else an unknown key
 class YamlFields {
  public:
   explicit YamlFields(const YamlNode& node);
@@ -104,7 +106,7 @@ class YamlFields {
   YamlFields& read(std::string_view key, std::map<std::string, std::string>& out);
   template <class T>
   YamlFields& read(std::string_view key, std::optional<T>& out) {
-    if (T value{}; node_of(key) != nullptr) {
+    if (T value{}; take(key) != nullptr) {
       read(key, value);
       out = std::move(value);
     }
