@@ -13,6 +13,8 @@
 #include "base/secret.h"
 #include "base/status.h"
 #include "base/time.h"
+#include "net/compression.h"
+#include "net/url.h"
 
 namespace vagt::net {
 
@@ -75,12 +77,6 @@ struct HttpResponse {
   std::string_view header(std::string_view name) const;  // case-insensitive; "" when absent
 };
 
-// Inflates gzip, deflate or zstd under a limit. LimitExceeded: more than max_bytes. "identity" or
-// "" copies.
-Result<std::string> decompress(std::string_view body, std::string_view content_encoding,
-                               uint64_t max_bytes);
-std::string gzip(std::string_view body);
-
 class HttpClient {
  public:
   struct Options {
@@ -108,12 +104,5 @@ class HttpClient {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// Percent-encodes everything but unreserved characters.
-std::string url_encode(std::string_view text);
-struct UrlParts {
-  std::string scheme, user, password, host, port, path, query, fragment;  // host without brackets
-};
-Result<UrlParts> parse_url(std::string_view url);
 
 }  // namespace vagt::net

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/time.h"
+#include "net/url.h"
 
 namespace vagt::net {
 
@@ -21,9 +22,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 struct ServerRequest {
   std::string method;  // upper case
   std::string target;  // as sent, with query
-  std::string path;    // percent-decoded, without query and route prefix
-  std::vector<std::pair<std::string, std::string>>
-      params;  // query string, then a form body's fields, decoded, in order
+  std::string path;    // percent-decoded, without query
+  // A form body's fields, then the query string's (as Go's Request.Form), decoded, in order.
+  std::vector<std::pair<std::string, std::string>> params;
   Headers headers;
   std::string body;        // as sent; content-encoding is the handler's
   std::string remote;      // "127.0.0.1:40112"
@@ -74,9 +75,5 @@ class HttpServer {
   explicit HttpServer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// "a=1&b=2" to pairs, percent and plus decoded.
-std::vector<std::pair<std::string, std::string>> parse_query_string(std::string_view text);
-std::optional<std::string> url_decode(std::string_view text, bool plus_is_space);
 
 }  // namespace vagt::net
