@@ -50,6 +50,7 @@ struct DurationExpr {
   };
   Op op = Op::Literal;
   double seconds = 0;        // Literal
+  bool with_unit = false;    // Literal: written as a duration ("5m"); printed as one
   bool wrapped = false;      // was written in parentheses
   DurationExprPtr lhs, rhs;  // rhs only for two-sided operators
   Source source;
@@ -121,6 +122,9 @@ struct Aggregate {
   bool without = false;
 };
 
+std::string_view aggregate_op_text(AggregateOp op);  // "sum"
+constexpr bool takes_parameter(AggregateOp op) { return op >= AggregateOp::Topk; }
+
 enum class BinaryOp : uint8_t {
   Add,
   Sub,
@@ -141,6 +145,7 @@ enum class BinaryOp : uint8_t {
 };
 constexpr bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Le; }
 constexpr bool is_set_operator(BinaryOp op) { return op >= BinaryOp::And; }
+std::string_view binary_op_text(BinaryOp op);  // "+", "atan2", "unless"
 struct VectorMatching {
   enum class Card : uint8_t { OneToOne, ManyToOne, OneToMany, ManyToMany } card = Card::OneToOne;
   std::vector<std::string> labels;

@@ -15,14 +15,16 @@ struct ParseOptions {
   bool extended_range_selectors = false;  // promql-extended-range-selectors
   bool binop_fill_modifiers = false;      // promql-binop-fill-modifiers
   bool duration_expressions = true;       // on by default since Prometheus 3.14
-  size_t max_depth = 500;                 // nesting of the tree
-  size_t max_bytes = 1u << 20;            // length of the text
+  size_t max_depth = 500;                 // nesting of parentheses
+  size_t max_operators = 2000;  // in one row without parentheses: a chain makes a deep tree too
+  size_t max_bytes = 1u << 20;  // length of the text
 };
 
 // Parsed and type-checked. InvalidArgument: the message is Prometheus's, beginning "LINE:COLUMN:
 // parse error: ".
 Result<ExprPtr> parse_expr(std::string_view text, const ParseOptions& options);
-// A vector selector alone, as match[] and rule filters take it. The same errors.
+// A vector selector alone, as match[] and rule filters take it. The same errors, but, as in
+// Prometheus, one whose matchers all match the empty string passes: the caller decides.
 Result<std::vector<Matcher>> parse_metric_selector(std::string_view text);
 
 // PromQL text of a tree; parse(print(e)) is e.

@@ -1,0 +1,19 @@
+// Syntax to the public tree, untyped faults found.
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+#include "query/ast.h"
+#include "query/parse.h"
+#include "query/parse/syntax.h"
+
+namespace vagt::query::syntax {
+
+// Precedence applied, literals converted, functions looked up, types of nodes set. InvalidArgument:
+// Prometheus's words.
+Result<ExprPtr> lower_expression(const ExpressionSyntax& syntax, std::string_view text,
+                                 const ParseOptions& options);
+Result<VectorSelector> lower_selector(const PrimarySyntax& syntax, std::string_view text);
+
+}  // namespace vagt::query::syntax
