@@ -1,0 +1,96 @@
+#include "tsdb/value_codec.h"
+
+namespace vagt::tsdb {
+namespace {
+
+bool same_bits(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+size_t count_runs(std::span<const double> v) {
+  size_t runs = 1;
+  for (size_t i = 1; i < v.size(); ++i) runs += !same_bits(v[i], v[i - 1]);
+  return runs;
+}
+
+void encode_runs(std::span<const double> v, size_t runs, std::string& out) {
+  put_varint(out, runs);
+  for (size_t begin = 0; begin < v.size();) {
+    size_t end = begin + 1;
+    while (end < v.size() && same_bits(v[end], v[begin])) ++end;
+    put_varint(out, end - begin);
+    put_bits64(out, v[begin]);
+    begin = end;
+  }
+}
+
+bool decode_runs(ByteReader& in, std::span<double> v) {
+  const uint64_t runs = in.varint();
+  size_t at = 0;
+  for (uint64_t i = 0; i < runs; ++i) {
+    const uint64_t length = in.varint();
+    const double value = in.bits64();
+    if (!in.ok() || length > v.size() - at) return false;
+    for (uint64_t j = 0; j < length; ++j) v[at++] = value;
+  }
+  return at == v.size();
+}
+
+bool decode_constant(ByteReader& in, std::span<double> v) {
+  const double value = in.bits64();
+  for (double& each : v) each = value;
+  return in.ok();
+}
+
+bool decode_raw(ByteReader& in, std::span<double> v) {
+  for (double& each : v) each = in.bits64();
+  return in.ok();
+}
+
+}  // namespace
+
+ValueCodec encode_values(std::span<const double> v, std::string& out) {
+  const size_t runs = count_runs(v);
+  if (runs == 1) {
+    put_bits64(out, v[0]);
+    return ValueCodec::Constant;
+  }
+  const size_t begin = out.size();
+  ValueCodec codec = ValueCodec::Decimal;
+  if (!encode_decimal(v, out)) {
+    encode_xor(v, out);
+    codec = ValueCodec::Xor;
+  }
+  if (runs * 10 < out.size() - begin) {
+    std::string listed;
+    encode_runs(v, runs, listed);
+    if (listed.size() < out.size() - begin) {
+      out.replace(begin, std::string::npos, listed);
+      codec = ValueCodec::RunLength;
+    }
+  }
+  if (out.size() - begin > v.size() * 8) {
+    out.resize(begin);
+    for (const double each : v) put_bits64(out, each);
+    codec = ValueCodec::Raw;
+  }
+  return codec;
+}
+
+bool decode_values(ValueCodec codec, ByteReader& in, std::span<double> v) {
+  switch (codec) {
+    case ValueCodec::Constant:
+      return decode_constant(in, v);
+    case ValueCodec::RunLength:
+      return decode_runs(in, v);
+    case ValueCodec::Decimal:
+      return decode_decimal(in, v);
+    case ValueCodec::Xor:
+      return decode_xor(in, v);
+    case ValueCodec::Raw:
+      return decode_raw(in, v);
+  }
+  return false;
+}
+
+}  // namespace vagt::tsdb
