@@ -59,6 +59,10 @@ class Walk {
   void check_call(const Token& name);
 
   Status word_fault() const;
+  Status trailing_comma(size_t i) const {
+    return error_at(text_, list_.tokens[i].begin,
+                    "trailing commas not allowed in function call args");
+  }
   Status unexpected(std::string_view context, std::string_view expected) const;
   Status word_braces() const;
   Status word_range(bool at_top) const;
@@ -157,8 +161,7 @@ void Walk::step_operand(size_t i) {
     }
   } else if (is_aggregator(k)) {
     const Kind next = kind(i + 1);
-    const bool aggregates =
-        next == Kind::LeftParen || next == Kind::By || next == Kind::Without || i + 1 == fault_;
+    const bool aggregates = next == Kind::LeftParen || next == Kind::By || next == Kind::Without;
     if (aggregates) open(Inside::Aggregation, i);
     after_operand_ = !aggregates;
   } else if (is_metric_name(k)) {
@@ -167,6 +170,7 @@ void Walk::step_operand(size_t i) {
              k == Kind::GroupRight) {
     wants_labels_ = true;
   } else if (k == Kind::RightParen) {
+    if (kind(i - 1) == Kind::Comma) earlier_fault_ = trailing_comma(i - 1);
     close_paren(i);  // of a call without arguments, or behind a trailing comma
   }
 }
@@ -225,6 +229,9 @@ Status Walk::word_fault() const {
   const Kind before = before_fault();
   if (wants_labels_ && before != Kind::GroupLeft && before != Kind::GroupRight)
     return unexpected("grouping opts", "\"(\"");
+  // An argument was wanted: Prometheus has taken the list for finished by then.
+  const bool in_arguments = top_is(Inside::Parens) || top_is(Inside::Call);
+  if (before == Kind::Comma && in_arguments && !in_duration()) return trailing_comma(fault_ - 1);
   for (size_t i = frames_.size(); i-- > 0;) {
     const bool at_top = i + 1 == frames_.size();
     switch (frames_[i].inside) {

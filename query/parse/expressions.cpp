@@ -85,13 +85,15 @@ const auto fill_value = token(Kind::LeftParen) >> -token_if(is_sign)[set<&FillSy
 const auto is_fill = [](Kind k) { return k >= Kind::Fill && k <= Kind::FillRight; };
 const auto fill_def = token_if(is_fill)[set<&FillSyntax::keyword>] >> fill_value;
 
+// A parenthesis behind group_left opens its labels, never the operand.
 const auto mark_bool = [](auto& ctx) { x3::_val(ctx).return_bool = true; };
 const auto binary_operator_def = token_if(is_binary_operator)[set<&OperatorSyntax::op>] >>
                                  -token(Kind::Bool)[mark_bool] >>
                                  -(token_if(is_on_or_ignoring)[set<&OperatorSyntax::matching>] >>
                                    label_list[set<&OperatorSyntax::labels>] >>
                                    -(token_if(is_group_side)[set<&OperatorSyntax::grouping>] >>
-                                     -label_list[set<&OperatorSyntax::include>])) >>
+                                     (label_list[set<&OperatorSyntax::include>] |
+                                      !token(Kind::LeftParen)))) >>
                                  *fill[push<&OperatorSyntax::fills>];
 
 const auto expression_def = operand[push<&ExpressionSyntax::operands>] >>

@@ -372,7 +372,8 @@ bool is_metric_name(Kind k) {
 }
 
 bool is_label_name(Kind k) {
-  return is_metric_name(k) || k == Kind::Atan2 || (k >= Kind::Bool && k <= Kind::Smoothed);
+  if (k == Kind::Without || (k >= Kind::Fill && k <= Kind::FillRight)) return false;
+  return is_metric_name(k) || k == Kind::Atan2 || (k >= Kind::Bool && k <= Kind::GroupRight);
 }
 
 TokenList tokenize(std::string_view text) { return Lexer(text).run(); }

@@ -169,7 +169,7 @@ void append_utf8(std::string& out, uint32_t rune) {
 std::string quote_rune(int32_t rune) {
   switch (rune) {
     case kEnd:
-      return "'\\uffff'";
+      return "'\xEF\xBF\xBD'";
     case '\'':
       return "'\\''";
     case '\\':
