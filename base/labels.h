@@ -100,6 +100,8 @@ bool is_legacy_label_name(std::string_view name);
 // Not empty and well-formed UTF-8: what a label or metric name may be since Prometheus 3.
 bool is_utf8_name(std::string_view name);
 bool is_valid_utf8(std::string_view text);
+// Appends a code point of at most U+10FFFF.
+void append_utf8(std::string& out, uint32_t rune);
 
 // Go's strconv.Quote: the text in double quotes with Go's escapes.
 std::string quote(std::string_view text);

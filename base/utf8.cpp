@@ -87,6 +87,24 @@ void append_escape(std::string& out, uint32_t rune) {
 
 }  // namespace
 
+void append_utf8(std::string& out, uint32_t rune) {
+  const auto tail = [&out, rune](int shift) {
+    out += static_cast<char>(0x80 | (rune >> shift & 0x3F));
+  };
+  if (rune < 0x80) {
+    out += static_cast<char>(rune);
+  } else if (rune < 0x800) {
+    out += static_cast<char>(0xC0 | rune >> 6);
+    tail(0);
+  } else if (rune < 0x10000) {
+    out += static_cast<char>(0xE0 | rune >> 12);
+    tail(6), tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | rune >> 18);
+    tail(12), tail(6), tail(0);
+  }
+}
+
 bool is_legacy_metric_name(std::string_view name) {
   if (name.empty() || !(is_alpha(name[0]) || name[0] == ':')) return false;
   for (const char c : name)

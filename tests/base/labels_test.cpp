@@ -77,6 +77,12 @@ TEST(Utf8, TellsWellFormedFromMalformed) {
   EXPECT_FALSE(is_utf8_name(""));
 }
 
+TEST(Utf8, AppendsEachLength) {
+  std::string out;
+  for (const uint32_t rune : {0x41u, 0xB5u, 0x20ACu, 0x1F525u}) append_utf8(out, rune);
+  EXPECT_EQ(out, "Aµ€\xF0\x9F\x94\xA5");
+}
+
 TEST(Quote, EscapesAsGoDoes) {
   EXPECT_EQ(quote("a\n\t\\\"\x01\x7f"), R"("a\n\t\\\"\x01\x7f")");
   EXPECT_EQ(quote("°C — ok"), "\"°C — ok\"");
