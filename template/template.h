@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ class TemplateObject {
   // For range, len and index; null when the object is neither.
   virtual const ValueMap* as_map() const { return nullptr; }
   virtual const ValueList* as_list() const { return nullptr; }
+  // What toJson writes when that is neither the map, the list nor the printed text.
+  virtual std::optional<std::string> to_json() const { return std::nullopt; }
 };
 
 enum class MissingKey : uint8_t { Zero, Default };  // {{ .labels.none }}: "" / <no value>
@@ -48,7 +51,9 @@ class TemplateValue {
                    std::shared_ptr<const ValueMap>, std::shared_ptr<const TemplateObject>>;
   TemplateValue() = default;  // nil
   template <class T>
-  TemplateValue(T value) : storage_(std::move(value)) {}            // NOLINT: implicit on purpose
+  requires(!std::is_same_v<T, TemplateValue> && std::is_constructible_v<Storage, T>)
+      TemplateValue(T value)
+      : storage_(std::move(value)) {}                               // NOLINT: implicit on purpose
   TemplateValue(const char* text) : storage_(std::string(text)) {}  // NOLINT
   TemplateValue(ValueList list)
       : storage_(std::make_shared<const ValueList>(std::move(list))) {}  // NOLINT
@@ -67,8 +72,10 @@ using FunctionTable = std::map<std::string, Function, std::less<>>;
 // Functions of text/template itself (and, or, printf, len, index, …) are always there.
 FunctionTable prometheus_functions();  // humanize, humanizeDuration, toUpper, reReplaceAll, first,
                                        // sortByLabel, …; `query` is the caller's
-FunctionTable alertmanager_functions();  // toUpper, title, join, match, safeHtml, reReplaceAll,
-                                         // stringSlice, date, tz, since, toJson, …
+// toUpper, title, join, match, safeHtml, reReplaceAll, stringSlice, date, tz, since, toJson, …
+// `routeLabels` answers "" until the caller puts its own. `now` is what now and since read.
+FunctionTable alertmanager_functions(std::function<Timestamp()> now);
+FunctionTable alertmanager_functions();  // by the machine's clock
 
 struct Limits {
   size_t max_output_bytes = 1u << 20;
@@ -77,6 +84,12 @@ struct Limits {
 };
 
 enum class Escape : uint8_t { None, Html };  // Html: contextual escaping as html/template does it
+
+struct RenderOptions {
+  Escape escape = Escape::None;
+  Limits limits;
+  std::string_view name;  // of the text, for messages
+};
 
 // A set of named templates: files, then the text to run.
 class TemplateSet {
@@ -88,12 +101,19 @@ class TemplateSet {
   // Adds the {{ define }}s of a text. InvalidArgument: "NAME:LINE:COLUMN: …".
   Status add(std::string_view name, std::string_view text);
   bool defines(std::string_view name) const;
+  // Variables that every rendered text may use besides $: {"$labels", "Labels"} makes $labels the
+  // data's field Labels.
+  void declare(std::vector<std::pair<std::string, std::string>> variables);
 
   // Parses and runs; parsed texts are cached. Errors name template, line and column.
   Result<std::string> render(std::string_view text, const TemplateValue& data,
                              Escape escape = Escape::None, const Limits& limits = {}) const;
+  Result<std::string> render(std::string_view text, const TemplateValue& data,
+                             const RenderOptions& options) const;
   // Syntax and unknown functions or template names only; nothing is run.
   Status check(std::string_view text, std::string_view name = "") const;
+  // The same without template names, which only running resolves.
+  Status check_syntax(std::string_view text, std::string_view name = "") const;
 
  private:
   struct Impl;
