@@ -1,0 +1,34 @@
+// Every collector's factory and the settings they take. The list itself is in collector_list.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node-agent/collector.h"
+#include "node-agent/sources.h"
+
+namespace vagt::agent {
+
+// node_exporter's filter flags, compiled.
+struct Filters {
+  NameFilter disk_devices, net_devices, netclass_devices, arp_devices, hwmon_chips;
+  NameFilter mount_points, filesystem_types, netstat_fields, vmstat_fields, power_supplies;
+  bool cpu_guest = true;
+  Duration mount_timeout = std::chrono::seconds(5);
+  std::string textfile_directory;
+  size_t per_cpu_max = 128;  // above: softnet and schedstat are summed, cpufreq is off
+};
+
+using CollectorPtr = std::unique_ptr<Collector>;
+using MakeCollector = CollectorPtr(const Sources& sources, const Filters& filters);
+
+MakeCollector make_arp, make_bonding, make_conntrack, make_cpu, make_cpufreq, make_diskstats;
+MakeCollector make_dmi, make_edac, make_entropy, make_filefd, make_filesystem, make_hwmon;
+MakeCollector make_infiniband, make_interrupts, make_kernel_hung, make_loadavg, make_mdadm;
+MakeCollector make_meminfo, make_netclass, make_netdev, make_netstat, make_nvme, make_os;
+MakeCollector make_powersupply, make_pressure, make_processes, make_schedstat, make_sockstat;
+MakeCollector make_softnet, make_stat, make_textfile, make_thermal_zone, make_time, make_timex;
+MakeCollector make_udp_queues, make_uname, make_vmstat, make_vulnerabilities, make_zfs;
+MakeCollector make_kernel_taint, make_link, make_pci, make_rdma, make_gpu, make_kernel_log;
+
+}  // namespace vagt::agent

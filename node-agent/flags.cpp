@@ -1,0 +1,185 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/version.h"
+#include "node-agent/collector_list.h"
+#include "node-agent/options.h"
+
+namespace vagt::agent {
+namespace {
+
+// Texts of the filter flags; node_exporter's defaults, and zram besides.
+struct FilterTexts {
+  std::string disk_include, disk_exclude = R"(^(z?ram|loop|fd|(h|s|v|xv)d[a-z]|nvme\d+n\d+p)\d+$)";
+  std::string net_include, net_exclude;
+  std::string netclass_ignored = "^$";
+  std::string arp_include, arp_exclude;
+  std::string hwmon_include, hwmon_exclude;
+  std::string power_ignored = "^$";
+  std::string mounts_include, mounts_exclude =
+                                  "^/(dev|proc|run/credentials/.+|sys|var/lib/docker/.+|var/lib/"
+                                  "containers/storage/.+)($|/)";
+  std::string types_include,
+      types_exclude =
+          "^(autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|devtmpfs|fusectl|hugetlbfs|"
+          "iso9660|mqueue|nsfs|overlay|proc|procfs|pstore|rpc_pipefs|securityfs|selinuxfs|squashfs|"
+          "erofs|sysfs|tracefs)$";
+  std::string netstat_fields =
+      "^(.*_(InErrors|InErrs)|Ip_Forwarding|Ip(6|Ext)_(InOctets|OutOctets)|"
+      "Icmp6?_(InMsgs|OutMsgs)|TcpExt_(Listen.*|Syncookies.*|TCPSynRetrans|TCPTimeouts|"
+      "TCPOFOQueue|TCPRcvQDrop)|Tcp_(ActiveOpens|InSegs|OutSegs|OutRsts|PassiveOpens|RetransSegs|"
+      "CurrEstab)|Udp6?_(InDatagrams|OutDatagrams|NoPorts|RcvbufErrors|SndbufErrors))$";
+  std::string vmstat_fields = "^(oom_kill|pgpg|pswp|pg.*fault).*";
+};
+
+struct Raw {
+  FilterTexts filters;
+  std::string mount_timeout = "5s", log_level = "info", log_format = "logfmt";
+  bool disable_defaults = false, ignore_invalid_speed = false, disable_exporter_metrics = false;
+  std::vector<std::string> listen;
+  std::map<std::string, bool> switched;  // --collector.NAME, --no-collector.NAME
+};
+
+void add_text(CLI::App& app, const std::string& name, std::string& out, const std::string& help) {
+  app.add_option(name, out, help)->allow_extra_args(false)->capture_default_str();
+}
+
+void add_filters(CLI::App& app, FilterTexts& f) {
+  add_text(app, "--collector.diskstats.device-include", f.disk_include, "Disks to keep (regex)");
+  add_text(app, "--collector.diskstats.device-exclude,--collector.diskstats.ignored-devices",
+           f.disk_exclude, "Disks to leave out");
+  add_text(app, "--collector.netdev.device-include", f.net_include, "Network devices to keep");
+  add_text(app, "--collector.netdev.device-exclude", f.net_exclude, "Network devices to leave out");
+  add_text(app, "--collector.netclass.ignored-devices", f.netclass_ignored,
+           "Network devices netclass leaves out");
+  add_text(app, "--collector.arp.device-include", f.arp_include, "Devices arp keeps");
+  add_text(app, "--collector.arp.device-exclude", f.arp_exclude, "Devices arp leaves out");
+  add_text(app, "--collector.hwmon.chip-include", f.hwmon_include, "Sensor chips to keep");
+  add_text(app, "--collector.hwmon.chip-exclude", f.hwmon_exclude, "Sensor chips to leave out");
+  add_text(app, "--collector.powersupply.ignored-supplies", f.power_ignored,
+           "Power supplies to leave out");
+  add_text(app, "--collector.filesystem.mount-points-include", f.mounts_include,
+           "Mount points to keep");
+  add_text(
+      app,
+      "--collector.filesystem.mount-points-exclude,--collector.filesystem.ignored-mount-points",
+      f.mounts_exclude, "Mount points to leave out");
+  add_text(app, "--collector.filesystem.fs-types-include", f.types_include,
+           "File system types to keep");
+  add_text(app, "--collector.filesystem.fs-types-exclude,--collector.filesystem.ignored-fs-types",
+           f.types_exclude, "File system types to leave out");
+  add_text(app, "--collector.netstat.fields", f.netstat_fields, "Fields of netstat to keep");
+  add_text(app, "--collector.vmstat.fields", f.vmstat_fields, "Fields of vmstat to keep");
+}
+
+void add_sources(CLI::App& app, Sources& s) {
+  add_text(app, "--path.procfs", s.procfs, "Where proc is mounted");
+  add_text(app, "--path.sysfs", s.sysfs, "Where sysfs is mounted");
+  add_text(app, "--path.rootfs", s.rootfs, "Where the root file system is mounted");
+  add_text(app, "--path.udev.data", s.udev_data, "udev's database");
+  add_text(app, "--path.state", s.state_dir, "Directory of the agent's state");
+  add_text(app, "--fixture.statfs", s.fixtures.statfs, "Recorded statfs answers");
+  add_text(app, "--fixture.uname", s.fixtures.uname, "Recorded uname answer");
+  add_text(app, "--fixture.adjtimex", s.fixtures.adjtimex, "Recorded adjtimex answer");
+  add_text(app, "--fixture.mtimes", s.fixtures.mtimes, "Recorded modification times");
+  add_text(app, "--fixture.hostname", s.fixtures.hostname, "Host name for the GPU labels");
+  add_text(app, "--fixture.nvidia-smi", s.fixtures.nvidia_smi,
+           "Recorded nvidia-smi answer: FILE.xml (-q -x) or FILE.csv (--query-gpu)");
+  add_text(app, "--fixture.nvlink", s.fixtures.nvlink,
+           "Recorded `nvidia-smi nvlink -s`; FILE.errors beside it is `nvlink -e`");
+  add_text(app, "--fixture.kmsg", s.fixtures.kmsg,
+           "Recorded kernel log: /dev/kmsg records or dmesg");
+}
+
+void add_collectors(CLI::App& app, std::map<std::string, bool>& switched) {
+  for (const CollectorKind& kind : collector_kinds()) {
+    const std::string name(kind.name);
+    const std::string state = kind.on_by_default ? " (on by default)" : " (off by default)";
+    app.add_flag_callback(
+        "--collector." + name, [&switched, name] { switched[name] = true; },
+        "Switch the " + name + " collector on" + state);
+    app.add_flag_callback(
+        "--no-collector." + name, [&switched, name] { switched[name] = false; },
+        "Switch the " + name + " collector off");
+  }
+}
+
+Status take_filters(const Raw& raw, Filters& out) {
+  const FilterTexts& f = raw.filters;
+  VAGT_TRY(out.disk_devices, NameFilter::make(f.disk_include, f.disk_exclude));
+  VAGT_TRY(out.net_devices, NameFilter::make(f.net_include, f.net_exclude));
+  VAGT_TRY(out.netclass_devices, NameFilter::make("", f.netclass_ignored));
+  VAGT_TRY(out.arp_devices, NameFilter::make(f.arp_include, f.arp_exclude));
+  VAGT_TRY(out.hwmon_chips, NameFilter::make(f.hwmon_include, f.hwmon_exclude));
+  VAGT_TRY(out.power_supplies, NameFilter::make("", f.power_ignored));
+  VAGT_TRY(out.mount_points, NameFilter::make(f.mounts_include, f.mounts_exclude));
+  VAGT_TRY(out.filesystem_types, NameFilter::make(f.types_include, f.types_exclude));
+  VAGT_TRY(out.netstat_fields, NameFilter::make(f.netstat_fields, ""));
+  VAGT_TRY(out.vmstat_fields, NameFilter::make(f.vmstat_fields, ""));
+  VAGT_TRY(out.mount_timeout, parse_duration(raw.mount_timeout));
+  return {};
+}
+
+Status finish(const Raw& raw, Options& options) {
+  VAGT_TRY(options.log_level, base::parse_log_level(raw.log_level));
+  if (raw.log_format != "logfmt" && raw.log_format != "json")
+    return Status::invalid("--log.format must be logfmt or json, not " + raw.log_format);
+  options.log_format = raw.log_format == "json" ? base::LogFormat::Json : base::LogFormat::Logfmt;
+  if (!raw.listen.empty()) options.listen = raw.listen;
+  options.exporter_metrics = !raw.disable_exporter_metrics;
+  options.sources.once = options.collect_once;
+  for (const CollectorKind& kind : collector_kinds()) {
+    const auto said = raw.switched.find(std::string(kind.name));
+    const bool on =
+        said != raw.switched.end() ? said->second : kind.on_by_default && !raw.disable_defaults;
+    if (on) options.collectors.emplace_back(kind.name);
+  }
+  return take_filters(raw, options.filters);
+}
+
+}  // namespace
+
+bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit) {
+  Raw raw;
+  CLI::App app("vagt-agent: one /metrics page for a GPU host", "vagt-agent");
+  app.fallthrough();
+  app.set_version_flag("--version", version_text("vagt-agent"));
+  app.add_option("--web.listen-address", raw.listen, "Address to serve on; repeatable (:9500)")
+      ->allow_extra_args(false);
+  app.add_flag("--web.disable-exporter-metrics", raw.disable_exporter_metrics,
+               "Leave out process_* and the agent's own metrics");
+  app.add_flag("--collector.disable-defaults", raw.disable_defaults,
+               "Only the collectors that are switched on by name");
+  app.add_flag("--collector.cpu.guest,!--no-collector.cpu.guest", options.filters.cpu_guest,
+               "node_cpu_guest_seconds_total (on)");
+  app.add_flag("--collector.netclass.ignore-invalid-speed", raw.ignore_invalid_speed,
+               "Accepted for node_exporter's sake: an unknown speed is never exported");
+  add_text(app, "--collector.filesystem.mount-timeout", raw.mount_timeout,
+           "How long statfs may take");
+  add_text(app, "--collector.textfile.directory", options.filters.textfile_directory,
+           "Directory of *.prom files to add to the page");
+  add_text(app, "--log.level", raw.log_level, "debug, info, warn or error");
+  add_text(app, "--log.format", raw.log_format, "logfmt or json");
+  add_filters(app, raw.filters);
+  add_sources(app, options.sources);
+  add_collectors(app, raw.switched);
+  CLI::App* collect = app.add_subcommand("collect", "Print the page once and exit");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream out, err;
+    exit.code = app.exit(e, out, err) == 0 ? 0 : 1;
+    exit.out = out.str();
+    exit.err = err.str();
+    return false;
+  }
+  options.collect_once = collect->parsed();
+  if (const Status status = finish(raw, options); !status.ok()) {
+    exit = {1, "", fmt::format("vagt-agent: {}\n", status.message())};
+    return false;
+  }
+  return true;
+}
+
+}  // namespace vagt::agent

@@ -1,0 +1,64 @@
+// vagt-agent: parses flags and serves, or prints, one page of metrics.
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "base/version.h"
+#include "node-agent/page_server.h"
+
+namespace {
+
+using namespace vagt;
+
+// Blocked in every thread, so that only the wait below gets them.
+sigset_t block_stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);  // there is nothing to reload
+  return set;
+}
+
+int fail(const base::Logger& log, const Status& status) {
+  log.error("cannot start", {{"reason", status.message()}});
+  return 1;
+}
+
+int serve(agent::Agent& agent, const agent::Options& options, const sigset_t& stop_signals) {
+  const base::Logger& log = options.sources.log;
+  auto server = agent::PageServer::start(agent, options.listen, log);
+  if (!server) return fail(log, server.error());
+  agent.start();
+  for (const uint16_t port : (*server)->ports())
+    log.info("serving", {{"version", kVersion}, {"port", port}});
+  int signal = 0;
+  sigwait(&stop_signals, &signal);
+  log.info("stopping", {{"signal", signal}});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  agent::Options options;
+  agent::Exit exit;
+  if (!agent::parse_flags(argc, argv, options, exit)) {
+    std::fputs(exit.out.c_str(), stdout);
+    std::fputs(exit.err.c_str(), stderr);
+    return exit.code;
+  }
+  const sigset_t stop_signals = block_stop_signals();
+  const SystemClock clock;
+  options.sources.clock = &clock;
+  options.sources.log = base::make_stderr_logger(options.log_level, options.log_format);
+  auto made = agent::Agent::make(options);
+  if (!made) return fail(options.sources.log, made.error());
+  if (!options.collect_once) return serve(**made, options, stop_signals);
+  const std::string page = (*made)->collect_once();
+  const bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size();
+  return written && std::fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,130 @@
+#include <charconv>
+#include <cmath>
+
+#include "base/labels.h"
+#include "base/number_text.h"
+#include "node-agent/collector.h"
+
+namespace vagt::agent {
+namespace {
+
+void append_escaped(std::string& out, std::string_view text, bool quotes) {
+  const std::string_view special = quotes ? "\\\n\"" : "\\\n";
+  while (true) {
+    const size_t at = text.find_first_of(special);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return;
+    out += '\\';
+    out += text[at] == '\n' ? 'n' : text[at];
+    text.remove_prefix(at + 1);
+  }
+}
+
+// Exposition text is UTF-8; what hardware and kernel strings hold may not be.
+void append_label_value(std::string& out, std::string_view value) {
+  if (is_valid_utf8(value)) {
+    append_escaped(out, value, true);
+    return;
+  }
+  std::string repaired(value);
+  for (char& c : repaired)
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  append_escaped(out, repaired, true);
+}
+
+void append_value(std::string& out, double value) {
+  char buffer[32];
+  // The usual case, several times faster than the shortest-digits search.
+  if (std::fabs(value) < 1e15 && value == std::trunc(value) &&
+      (value != 0 || !std::signbit(value))) {
+    out.append(buffer,
+               std::to_chars(buffer, buffer + sizeof buffer, static_cast<int64_t>(value)).ptr);
+  } else if (std::isfinite(value)) {
+    out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  } else {
+    out += format_float_g(value);
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+Family::Family(std::string_view name, std::string_view type, std::string_view help) : name_(name) {
+  head_ = "# HELP ";
+  head_ += name;
+  head_ += ' ';
+  append_escaped(head_, help, false);
+  head_ += "\n# TYPE ";
+  head_ += name;
+  head_ += ' ';
+  head_ += type;
+  head_ += '\n';
+}
+
+void Family::begin(std::span<const LabelView> labels) {
+  lines_ += name_;
+  char separator = '{';
+  for (const LabelView& label : labels) {
+    lines_ += separator;
+    lines_ += label.name;
+    lines_ += "=\"";
+    append_label_value(lines_, label.value);
+    lines_ += '"';
+    separator = ',';
+  }
+  if (!labels.empty()) lines_ += '}';
+  lines_ += ' ';
+  ++samples_;
+}
+
+void Family::add(double value) { add(std::span<const LabelView>(), value); }
+
+void Family::add(std::initializer_list<LabelView> labels, double value) {
+  add(std::span<const LabelView>(labels.begin(), labels.size()), value);
+}
+
+void Family::add(std::span<const LabelView> labels, double value) {
+  begin(labels);
+  append_value(lines_, value);
+}
+
+void Family::add_exact(std::initializer_list<LabelView> labels, uint64_t value) {
+  begin(std::span<const LabelView>(labels.begin(), labels.size()));
+  char buffer[24];
+  lines_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  lines_ += '\n';
+}
+
+Family& MetricSink::family(std::string_view name, std::string_view type, std::string_view help) {
+  const auto found = families_.find(name);
+  if (found != families_.end()) return found->second;
+  return families_.try_emplace(std::string(name), name, type, help).first->second;
+}
+
+size_t MetricSink::samples() const {
+  size_t n = 0;
+  for (const auto& [name, family] : families_) n += family.samples();
+  return n;
+}
+
+size_t MetricSink::drop_down_to(size_t max) {
+  size_t left = samples(), dropped = 0;
+  while (left > max) {
+    Family* largest = nullptr;
+    for (auto& [name, family] : families_)
+      if (largest == nullptr || family.samples() > largest->samples()) largest = &family;
+    left -= largest->samples();
+    dropped += largest->samples();
+    largest->clear();
+  }
+  return dropped;
+}
+
+void MetricSink::reset() {
+  // Names that come and go (textfiles) must not pile up.
+  constexpr size_t kMaxKept = 1000;
+  if (families_.size() > kMaxKept) families_.clear();
+  for (auto& [name, family] : families_) family.clear();
+}
+
+}  // namespace vagt::agent

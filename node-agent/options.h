@@ -1,0 +1,36 @@
+// The command line of vagt-agent.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "node-agent/collectors/collectors.h"
+#include "node-agent/sources.h"
+
+namespace vagt::agent {
+
+struct Options {
+  bool collect_once = false;  // `vagt-agent collect`
+  std::vector<std::string> listen = {":9500"};
+  std::vector<std::string> collectors;  // those switched on, in the order of the list
+  bool exporter_metrics = true;         // process_* and vagt_* about ourselves
+  bool compat_build_info = true;        // node_exporter_build_info
+  size_t max_samples_per_collector = 4000;
+  Sources sources;
+  Filters filters;
+  base::LogLevel log_level = base::LogLevel::Info;
+  base::LogFormat log_format = base::LogFormat::Logfmt;
+};
+
+// What to do instead of running: the text for standard output or error, and the exit status.
+struct Exit {
+  int code = 0;
+  std::string out, err;
+};
+
+// Reads the command line. False: `exit` says why (--help, --version, a mistake).
+bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit);
+
+}  // namespace vagt::agent
