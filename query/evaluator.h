@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <stop_token>
-#include <string_view>
+#include <string>
 
 #include "base/status.h"
 #include "base/time.h"
@@ -19,6 +19,7 @@ struct EvalOptions {
   Duration timeout = std::chrono::minutes(2);   // --query.timeout
   Duration default_subquery_step = std::chrono::minutes(1);  // global.evaluation_interval
   bool delayed_name_removal = false;  // --enable-feature=promql-delayed-name-removal
+  const Clock* clock = nullptr;       // for the timeout; null: the system's steady clock
 };
 
 // Per run; copied into the result by whoever wants to show it.
@@ -31,7 +32,8 @@ struct EvalStats {
 class Plan;  // query/plan.h
 using PlanPtr = std::shared_ptr<const Plan>;
 // The expression must have been type-checked (parse_expr does).
-PlanPtr make_plan(ExprPtr expr);
+// `text` is what was parsed; annotations name places in it by line and column.
+PlanPtr make_plan(ExprPtr expr, std::string text = {});
 const Expr& plan_expr(const Plan& plan);
 
 // Errors: Timeout, Cancelled (stop requested), LimitExceeded (samples), InvalidArgument (execution

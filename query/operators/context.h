@@ -1,0 +1,87 @@
+// What one run of a plan shares among its operators: limits, annotations, the store's snapshot,
+// resolved time shifts.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "base/time.h"
+#include "query/evaluator.h"
+#include "query/operators/operator.h"
+#include "query/plan.h"
+#include "tsdb/store.h"
+
+namespace vagt::query {
+
+// A selector's or sub-query's time words with arithmetic worked out for this run.
+struct ResolvedTime {
+  Duration range{0}, step{0}, offset{0};
+  std::optional<Timestamp> at;
+  Timestamp read_start{}, read_end{};  // what a selector needs of the store, both inclusive
+  int shared = -1;                     // index of the read it shares with another selector
+
+  // The instant a step looks at.
+  Timestamp effective(Timestamp step_time) const { return at.value_or(step_time) - offset; }
+};
+
+struct SharedRead;  // selector_read.h
+
+class EvalContext {
+ public:
+  EvalContext(const Plan& plan, const EvalOptions& options, StepGrid grid, Timestamp end,
+              std::stop_token stop);
+  ~EvalContext();
+  EvalContext(const EvalContext&) = delete;
+  EvalContext& operator=(const EvalContext&) = delete;
+
+  // Cancelled or Timeout, once either is so. Cheap enough for every series.
+  Status check();
+  // Counts samples held in memory; LimitExceeded beyond max_samples.
+  Status hold(size_t samples);
+  void release(size_t samples) { held_ -= samples; }
+
+  // Annotations, each text once.
+  void warn(const std::string& text, Source at) { note(warnings_, "PromQL warning: " + text, at); }
+  void info(const std::string& text, Source at) { note(infos_, "PromQL info: " + text, at); }
+  // A histogram_quantile input that had to be made monotonic; summed up at the end over all steps.
+  void forced_monotonic(const std::string& metric, Source at, Timestamp step, double min_bucket,
+                        double max_bucket, double max_diff);
+  void take_annotations(QueryResult& result);
+
+  const Plan& plan;
+  const EvalOptions& options;
+  const StepGrid grid;  // of the query itself
+  const Timestamp end;  // as asked for; the last step may come before it
+  std::unique_ptr<tsdb::Querier> querier;
+  std::unordered_map<const Expr*, ResolvedTime> times;
+  std::vector<std::unique_ptr<SharedRead>> shared;
+  EvalStats stats;
+
+ private:
+  struct Monotonicity {
+    double min_bucket, max_bucket, max_diff;
+    Timestamp first, last;
+    size_t count;
+  };
+  void note(std::set<std::string>& list, const std::string& text, Source at);
+
+  const std::stop_token stop_;
+  const std::chrono::steady_clock::time_point deadline_;
+  size_t held_ = 0;
+  uint32_t checks_ = 0;
+  std::set<std::string> warnings_, infos_;
+  std::map<std::pair<std::string, uint32_t>, Monotonicity> monotonicity_;
+};
+
+// Works out every selector's times below the root and opens the store's snapshot over what they
+// need. InvalidArgument: duration arithmetic came to nothing usable.
+Status open_reads(EvalContext& context, tsdb::Store& store);
+
+}  // namespace vagt::query

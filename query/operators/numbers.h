@@ -1,0 +1,90 @@
+// Arithmetic with Go's and Prometheus's exact results.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace vagt::query {
+
+// Adds up with the rounding error carried along; the same bits as Neumaier's comparison of
+// magnitudes gives.
+struct CompensatedSum {
+  double sum = 0, error = 0;
+
+  void add(double v) {
+    const double total = sum + v;
+    if (total - total != 0) {  // infinite or NaN
+      add_unusual(v, total);
+      return;
+    }
+    const double added = total - sum;
+    error += (sum - (total - added)) + (v - added);
+    sum = total;
+  }
+
+ private:
+  void add_unusual(double v, double total) {
+    // Once the sum is infinite its error means nothing; a NaN poisons both.
+    error = std::isinf(total) ? 0 : error + (v - total + sum);
+    sum = total;
+  }
+};
+
+// A mean that survives a sum too large for a double: the sum over the count as long as that works,
+// an incremental mean from there on.
+class CompensatedMean {
+ public:
+  void add(double v) {
+    count_ += 1;
+    if (!incremental_) {
+      if (count_ == 1) {
+        sum_.sum = v;
+        return;
+      }
+      CompensatedSum next = sum_;
+      next.add(v);
+      if (!std::isinf(next.sum)) {
+        sum_ = next;
+        return;
+      }
+      incremental_ = true;
+      sum_.sum /= count_ - 1;
+      sum_.error /= count_ - 1;
+    }
+    const double kept = (count_ - 1) / count_;
+    sum_.sum *= kept;
+    sum_.error *= kept;
+    sum_.add(v / count_);
+  }
+  double value() const {
+    return incremental_ ? sum_.sum + sum_.error : sum_.sum / count_ + sum_.error / count_;
+  }
+
+ private:
+  CompensatedSum sum_;  // the mean once incremental_
+  double count_ = 0;
+  bool incremental_ = false;
+};
+
+// Go's math.Min: -Inf beats NaN, NaN beats the rest, -0 is below +0.
+inline double go_min(double a, double b) {
+  if (a == -HUGE_VAL || b == -HUGE_VAL) return -HUGE_VAL;
+  if (std::isnan(a) || std::isnan(b)) return std::nan("");
+  if (a == 0 && b == 0) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+inline double go_max(double a, double b) { return -go_min(-a, -b); }
+
+// The order of Prometheus's value sort: NaN is the smallest.
+inline bool value_less(double a, double b) {
+  if (std::isnan(a)) return !std::isnan(b);
+  return a < b;
+}
+
+// The φ-quantile of values in that order, interpolated as Prometheus does.
+double quantile_of_sorted(double q, std::span<const double> sorted);
+// Sorts `values` first.
+double quantile_of(double q, std::vector<double>& values);
+
+}  // namespace vagt::query
