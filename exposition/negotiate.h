@@ -12,7 +12,8 @@
 
 namespace vagt::exposition {
 
-// What the parser distinguishes. Text is 0.0.4 and 1.0.0 (the latter only adds quoted names, which both accept).
+// What the parser distinguishes. Text is 0.0.4 and 1.0.0 (the latter only adds quoted names, which
+// both accept).
 enum class Format : uint8_t { Text, OpenMetrics };
 
 // `scrape_protocols` of the configuration.
@@ -32,15 +33,16 @@ std::string protocol_names();
 enum class Escaping : uint8_t { AllowUtf8, Underscores, Dots, Values };
 std::string_view escaping_name(Escaping escaping);  // "allow-utf-8"
 
-// The Accept header for protocols in order of preference. PrometheusProto is left out: it is not parsed.
+// The Accept header for protocols in order of preference. PrometheusProto is left out: it is not
+// parsed.
 std::string accept_header(std::span<const Protocol> protocols, Escaping escaping);
 
 struct Negotiated {
   Format format = Format::Text;
   std::string warning;  // set when the fallback was needed
 };
-// InvalidArgument: blank, unparsable or unsupported Content-Type and no fallback; the message names the header and
-// fallback_scrape_protocol.
+// InvalidArgument: blank, unparsable or unsupported Content-Type and no fallback; the message names
+// the header and fallback_scrape_protocol.
 Result<Negotiated> negotiate(std::string_view content_type, std::optional<Protocol> fallback);
 
 }  // namespace vagt::exposition

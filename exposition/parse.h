@@ -1,10 +1,12 @@
-// Walks a page of metrics once and yields its entries as views into it: text 0.0.4 and 1.0.0, OpenMetrics 1.0.
+// Walks a page of metrics once and yields its entries as views into it: text 0.0.4 and 1.0.0,
+// OpenMetrics 1.0.
 //
-// The grammar is that of Prometheus 3.14 (model/textparse), with two liberties in the text formats, each of which
-// leaves a warning: lines may end in CR LF, and `-nan` (C's printf) is NaN.
+// The grammar is that of Prometheus 3.14 (model/textparse), with two liberties in the text formats,
+// each of which leaves a warning: lines may end in CR LF, and `-nan` (C's printf) is NaN.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,7 +47,8 @@ struct Exemplar {
 
 struct Entry {
   EntryKind kind = EntryKind::Comment;
-  // Sample: the series text from the first byte of name or brace to the last; else the line without its end.
+  // Sample: the series text from the first byte of name or brace to the last; else the line without
+  // its end.
   std::string_view text;
   std::string_view raw_name;  // metric name: of a sample, HELP, TYPE or UNIT
   bool name_has_escapes = false;
@@ -75,18 +78,20 @@ class Parser {
   const Status& status() const { return status_; }
   const Warnings& warnings() const { return warnings_; }
 
-  // For callers who know what comes next (a cache of the last page). position() is where the next line begins.
+  // For callers who know what comes next (a cache of the last page). position() is where the next
+  // line begins.
   std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
   bool at_end() const { return at_ == end_; }
-  // Skips `bytes`: a whole line the caller recognised, its line end not included. False: no line end stands there and
-  // nothing was skipped.
+  // Skips `bytes`: a whole line the caller recognised, its line end not included. False: no line
+  // end stands there and nothing was skipped.
   bool skip_line(size_t bytes);
-  // Reads value, timestamp and exemplar behind a series text of `bytes` the caller recognised; entry().labels is empty
-  // and raw_name unset. False: as next().
+  // Reads value, timestamp and exemplar behind a series text of `bytes` the caller recognised;
+  // entry().labels is empty and raw_name unset. Where the line turns out to be another, this is
+  // next() and raw_name is set.
   bool next_known_series(size_t bytes);
 
  private:
-  bool fail(std::string_view what, const char* from, const char* at);
+  bool fail(std::string_view what, const char* line, const char* at);
   bool read_comment();
   bool read_metadata(EntryKind kind, const char* line);
   bool read_metadata_text(EntryKind kind, const char* line);
@@ -99,12 +104,11 @@ class Parser {
   bool read_open_metrics_tail(const char* line);
   bool read_exemplar(const char* line);
   bool read_value(double& value, std::string_view word, const char* line);
-  bool read_float_timestamp(int64_t& ms, std::string_view word, std::string_view what, const char* line);
+  bool read_float_timestamp(int64_t& ms, std::string_view what, const char* line);
   bool end_line(std::string_view expected, const char* line);
-  bool check_eof();
   void skip_blanks();
   bool open_metrics() const { return format_ == Format::OpenMetrics; }
-  std::string_view word(char stop = ' ') const;
+  std::string_view word() const;  // OpenMetrics: up to a space or the line's end
 
   const char *begin_, *at_, *end_;
   const Format format_;

@@ -78,7 +78,8 @@ struct ScrapeConfig {
   net::HttpClientConfig http;
   DiscoveryConfig discovery;
   std::vector<RelabelConfig> relabel, metric_relabel;
-  // The whole section as text with its secrets: two jobs with equal text are the same to a reload. Not for display.
+  // The whole section as text with its secrets: two jobs with equal text are the same to a reload.
+  // Not for display.
   std::string fingerprint;
 };
 

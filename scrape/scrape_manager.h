@@ -24,7 +24,8 @@ class Fetcher {
  public:
   virtual ~Fetcher() = default;
   // Any thread; `done` runs once, on any thread, and returns at once.
-  virtual void send(net::HttpRequest request, net::HttpClient::Profile profile, net::HttpClient::Done done) = 0;
+  virtual void send(net::HttpRequest request, net::HttpClient::Profile profile,
+                    net::HttpClient::Done done) = 0;
 };
 std::unique_ptr<Fetcher> make_http_fetcher(std::string user_agent);
 
@@ -36,32 +37,35 @@ struct Committed {
 };
 
 struct ScrapeManagerOptions {
-  size_t workers = 2;                          // parse threads
+  size_t workers = 2;  // parse threads
   std::string user_agent = "vagt";
-  uint64_t default_body_limit = 64u << 20;     // bytes after decompression where a job sets none
-  Duration timestamp_tolerance = std::chrono::milliseconds(2);  // a scrape this late still carries its due time
-  Duration discovery_poll = std::chrono::seconds(5);            // how often files are looked at for changes
-  uint64_t offset_seed = 0;                    // from host name and external labels: twins scrape apart
+  uint64_t default_body_limit = 64u << 20;  // bytes after decompression where a job sets none
+  Duration timestamp_tolerance =
+      std::chrono::milliseconds(2);  // a scrape this late still carries its due time
+  Duration discovery_poll = std::chrono::seconds(5);  // how often files are looked at for changes
+  uint64_t offset_seed = 0;  // from host name and external labels: twins scrape apart
   std::function<void(const Committed&)> on_commit;  // on a parse worker; must be quick
 };
 
 class ScrapeManager {
  public:
   // `store`, `clock` and `registry` outlive it. `fetcher` null: HTTP.
-  ScrapeManager(ScrapeManagerOptions options, tsdb::Store& store, Clock& clock, base::Registry& registry,
-                base::Logger log, std::unique_ptr<Fetcher> fetcher = nullptr);
+  ScrapeManager(ScrapeManagerOptions options, tsdb::Store& store, Clock& clock,
+                base::Registry& registry, base::Logger log,
+                std::unique_ptr<Fetcher> fetcher = nullptr);
   ~ScrapeManager();  // stop()
 
-  // Replaces the jobs: all are compiled first, on an error (regex, names the job) the old ones run on. Targets whose
-  // labels and address stay keep phase, cache and history. Any thread.
+  // Replaces the jobs: all are compiled first, on an error (regex, names the job) the old ones run
+  // on. Targets whose labels and address stay keep phase, cache and history. Any thread.
   Status apply(std::vector<ScrapeConfig> jobs);
 
   void start();  // the timer thread
-  // Starts no more scrapes, waits for those under way, joins. Series are not marked stale: a restart goes on with them.
+  // Starts no more scrapes, waits for those under way, joins. Series are not marked stale: a
+  // restart goes on with them.
   void stop();
 
-  // One turn of the timer thread: starts what is due, returns when it wants to be called again. For tests; not
-  // together with start().
+  // One turn of the timer thread: starts what is due, returns when it wants to be called again. For
+  // tests; not together with start().
   std::chrono::steady_clock::time_point step();
   // Waits until no scrape and no discovery is under way. For tests and tools.
   void wait_idle();
@@ -70,7 +74,8 @@ class ScrapeManager {
   std::vector<TargetView> active_targets(std::string_view pool = {}) const;
   std::vector<DroppedTargetView> dropped_targets(std::string_view pool = {}) const;
   std::vector<PoolView> pools() const;
-  std::vector<TargetMetadata> metadata(const std::function<bool(const Labels& target)>& wanted) const;
+  std::vector<TargetMetadata> metadata(
+      const std::function<bool(const Labels& target)>& wanted) const;
 
  private:
   class Impl;

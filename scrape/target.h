@@ -1,4 +1,5 @@
-// What is scraped: a job's target after relabelling, its address and its place in time, and what pages show of it.
+// What is scraped: a job's target after relabelling, its address and its place in time, and what
+// pages show of it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct PopulateResult {
   std::optional<TargetIdentity> target;  // nullopt: relabelling dropped it
   Labels discovered;
 };
-// The job's defaults, relabelling, then the checks. InvalidArgument: no or bad address, interval or timeout.
+// The job's defaults, relabelling, then the checks. InvalidArgument: no or bad address, interval or
+// timeout.
 Result<PopulateResult> populate_target(const ScrapeConfig& job, const Relabeler& relabel,
                                        const std::map<std::string, std::string>& target_labels,
                                        const std::map<std::string, std::string>& group_labels);
@@ -41,7 +43,7 @@ struct TargetView {
   std::string pool;
   Labels discovered_labels, labels;
   std::string scrape_url;
-  std::string last_error;  // "" when the last scrape went well; holds no secret
+  std::string last_error;   // "" when the last scrape went well; holds no secret
   Timestamp last_scrape{};  // epoch: never
   Duration last_duration{0};
   double last_duration_seconds = 0;
@@ -63,7 +65,8 @@ struct TargetMetadata {
   tsdb::Metadata metadata;
 };
 
-// A pool is a job. `errors`: discovery kinds that do not run, files that cannot be read, targets refused.
+// A pool is a job. `errors`: discovery kinds that do not run, files that cannot be read, targets
+// refused.
 struct PoolView {
   std::string name;
   size_t active = 0, dropped = 0;

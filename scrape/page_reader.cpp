@@ -1,0 +1,315 @@
+#include "scrape/page_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/sample.h"
+#include "scrape/text_hash.h"
+
+namespace vagt::scrape {
+
+using exposition::EntryKind;
+using exposition::MetricType;
+using Kind = SeriesCache::Line::Kind;
+
+PageReader::PageReader(const SeriesCache& cache, std::string_view body, exposition::Format format,
+                       Timestamp at, const Labels& target, const SampleRules& rules,
+                       tsdb::Appender& appender, PageCounts& counts)
+    : cache_(cache),
+      at_(at),
+      target_(target),
+      rules_(rules),
+      appender_(appender),
+      counts_(counts),
+      parser_(body, format) {}
+
+Result<SeriesCache::Staged> PageReader::read() {
+  Status status;
+  while (status.ok()) {
+    if (take_predicted(status)) continue;
+    if (!parser_.next()) {
+      status = parser_.status();
+      break;
+    }
+    status = take_unknown();
+  }
+  counts_.format = parser_.warnings();
+  if (!status.ok()) return status;
+  if (rules_.limits.samples != 0 && counts_.kept > rules_.limits.samples) {
+    return Status(Code::LimitExceeded,
+                  fmt::format("sample limit exceeded ({} samples, sample_limit {})", counts_.kept,
+                              rules_.limits.samples));
+  }
+  end_vanished();
+  SeriesCache::Staged staged;
+  staged.is_changed = changes_.has_value();
+  staged.is_metadata_changed = is_metadata_changed_;
+  if (changes_) staged.lines = std::move(changes_->lines);
+  return staged;
+}
+
+// The text where the line would be is that line: same length, same hash, and it ends there.
+bool PageReader::recognises(const Line& line) const {
+  const std::string_view rest = parser_.rest();
+  if (line.length == 0 || rest.size() < line.length) return false;
+  if (line.kind == Kind::Sample || line.kind == Kind::Dropped) {
+    const char last = rest[line.length - 1];
+    const char behind = rest.size() > line.length ? rest[line.length] : '\n';
+    if (last != '}' && behind != ' ' && behind != '\t') return false;
+    return text_hash(rest.substr(0, line.length), cache_.seed_ + type_class_) == line.hash;
+  }
+  return text_hash(rest.substr(0, line.length), cache_.seed_) == line.hash;
+}
+
+// False: the prediction failed and the page stands where it stood.
+bool PageReader::take_predicted(Status& status) {
+  if (predicted_ >= cache_.lines_.size() || parser_.at_end()) return false;
+  const Line& line = cache_.lines_[predicted_];
+  if (!recognises(line)) return false;
+  if (line.kind == Kind::Comment || line.kind == Kind::Metadata) {
+    const std::string_view text = parser_.rest().substr(0, line.length);
+    if (!parser_.skip_line(line.length)) return false;
+    enter_family(line.type_class, text);
+    remember(line, predicted_++);
+    return true;
+  }
+  if (!parser_.next_known_series(line.length)) {
+    status = parser_.status();
+    return true;
+  }
+  // The line was longer than its beginning promised, and has been parsed as a whole.
+  status = parser_.entry().raw_name.empty() ? take_known(predicted_) : take_unknown();
+  return true;
+}
+
+void PageReader::enter_family(uint8_t type_class, std::string_view line) {
+  if (type_class == 0) return;
+  type_class_ = static_cast<uint8_t>(type_class - 1);
+  type_line_ = line;
+}
+
+CurrentFamily PageReader::current_family() const {
+  if (type_class_ == 0) return {};
+  exposition::Parser line(type_line_, exposition::Format::Text);
+  if (!line.next() || line.entry().kind != EntryKind::Type) return {};
+  return {type_class_ == 1 ? MetricType::Histogram : MetricType::Summary, line.entry().raw_name};
+}
+
+// An entry the parser has just read in full.
+Status PageReader::take_unknown() {
+  const exposition::Entry& entry = parser_.entry();
+  if (entry.kind == EntryKind::Sample) return take_sample();
+  Line line;
+  line.kind = entry.kind == EntryKind::Comment ? Kind::Comment : Kind::Metadata;
+  line.length = static_cast<uint32_t>(entry.text.size());
+  line.hash = text_hash(entry.text, cache_.seed_);
+  if (entry.kind == EntryKind::Type) {
+    line.type_class = entry.type == MetricType::Histogram ? 2
+                      : entry.type == MetricType::Summary ? 3
+                                                          : 1;
+  }
+  enter_family(line.type_class, entry.text);
+  if (const auto index = look_up(line.hash, line.length); index && !changes().seen[*index]) {
+    remember(line, *index);
+    predicted_ = *index + 1;
+    return {};
+  }
+  if (line.kind == Kind::Metadata) is_metadata_changed_ = true;
+  changes().lines.push_back(line);
+  return {};
+}
+
+Status PageReader::take_sample() {
+  const std::string_view text = parser_.entry().text;
+  const uint64_t hash = text_hash(text, cache_.seed_ + type_class_);
+  if (const auto index = look_up(hash, static_cast<uint32_t>(text.size()))) {
+    if (changes().seen[*index] && cache_.lines_[*index].kind == Kind::Sample) {
+      Line line = cache_.lines_[*index];
+      line.repeats = true;
+      changes().lines.push_back(line);
+      ++counts_.scraped, ++counts_.kept, ++counts_.repeated;
+      return {};
+    }
+    return take_known(*index);
+  }
+  return take_new_series(hash);
+}
+
+// A line of the last page, at `index`; the value has been read.
+Status PageReader::take_known(size_t index) {
+  Line line = cache_.lines_[index];
+  const Status status = write_known(line, index);
+  predicted_ = index + 1;
+  return status;
+}
+
+Status PageReader::write_known(Line line, size_t index) {
+  if (line.kind == Kind::Dropped) {
+    ++counts_.scraped;
+    remember(line, index);
+    return {};
+  }
+  if (is_over_limit()) return {};
+  if (line.repeats || (changes_ && (changes_->is_counting || cache_.has_repeats_))) {
+    count_written();
+    line.repeats = !changes_->written.insert(line.ref);
+    if (line.repeats) {
+      ++counts_.scraped, ++counts_.kept, ++counts_.repeated;
+      remember(line, index);
+      return {};
+    }
+  }
+  const bool untracked = has_own_time() && !rules_.track_timestamps_staleness;
+  if (untracked != line.untracked) changes();
+  line.untracked = untracked;
+  const Code code = appender_.append(line.ref, sample_of_entry());
+  if (code == Code::NotFound) {
+    // The store has let go of the series: read the labels again.
+    changes().seen[index] = true;
+    return take_new_series(line.hash);
+  }
+  ++counts_.scraped, ++counts_.kept;
+  remember(line, index);
+  record(code);
+  return {};
+}
+
+Status PageReader::take_new_series(uint64_t hash) {
+  const exposition::Entry* entry = &parser_.entry();
+  // A recognised line carries no labels: read its series text alone.
+  std::string alone;
+  std::optional<exposition::Parser> series;
+  if (entry->raw_name.empty()) {
+    alone = std::string(entry->text) + " 0\n";
+    series.emplace(alone, exposition::Format::Text);
+    if (!series->next()) return series->status();
+    entry = &series->entry();
+  }
+  if (is_over_limit()) return {};
+  ++counts_.scraped;
+  Line line;
+  line.hash = hash;
+  line.length = static_cast<uint32_t>(parser_.entry().text.size());
+  VAGT_TRY(const std::optional<Labels> labels,
+           sample_labels(*entry, current_family(), target_, rules_));
+  if (!labels) {
+    line.kind = Kind::Dropped;
+    changes().lines.push_back(line);
+    return {};
+  }
+  ++counts_.kept;
+  Result<tsdb::SeriesRef> ref = appender_.series(*labels);
+  if (!ref) {
+    if (ref.error().code() != Code::LimitExceeded) return ref.error();
+    ++counts_.refused;
+    counts_.refused_reason = ref.error().message();
+    return {};
+  }
+  line.kind = Kind::Sample;
+  line.ref = *ref;
+  count_written();
+  if (!changes_->written.insert(line.ref)) {
+    line.repeats = true;
+    ++counts_.repeated;
+    changes_->lines.push_back(line);
+    return {};
+  }
+  line.untracked = has_own_time() && !rules_.track_timestamps_staleness;
+  changes_->lines.push_back(line);
+  ++counts_.added;
+  record(appender_.append(line.ref, sample_of_entry()));
+  return {};
+}
+
+// Beyond the limit lines are only counted: the scrape has failed.
+bool PageReader::is_over_limit() {
+  if (rules_.limits.samples == 0 || counts_.kept < rules_.limits.samples) return false;
+  ++counts_.scraped, ++counts_.kept;
+  return true;
+}
+
+bool PageReader::has_own_time() const {
+  return parser_.entry().has_timestamp && rules_.honor_timestamps;
+}
+
+Sample PageReader::sample_of_entry() const {
+  const exposition::Entry& entry = parser_.entry();
+  return {has_own_time() ? from_millis(entry.timestamp_ms) : at_, entry.value};
+}
+
+void PageReader::record(Code code) {
+  if (code == Code::OutOfOrder) ++counts_.out_of_order;
+  if (code == Code::OutOfBounds) ++counts_.out_of_bounds;
+  if (code == Code::Duplicate) ++counts_.duplicate_time;
+}
+
+PageReader::Changes& PageReader::changes() {
+  if (!changes_) {
+    changes_.emplace();
+    const auto& lines = cache_.lines_;
+    const size_t known = std::min(predicted_, lines.size());
+    changes_->lines.assign(lines.begin(), lines.begin() + static_cast<ptrdiff_t>(known));
+    changes_->seen.assign(lines.size(), false);
+    std::fill_n(changes_->seen.begin(), known, true);
+  }
+  return *changes_;
+}
+
+void PageReader::remember(const Line& line, size_t index) {
+  if (!changes_) return;
+  changes_->seen[index] = true;
+  changes_->lines.push_back(line);
+}
+
+// From now on every series written is noted, those before included.
+void PageReader::count_written() {
+  Changes& now = changes();
+  if (now.is_counting) return;
+  now.is_counting = true;
+  for (const Line& line : now.lines) {
+    if (line.kind == Kind::Sample) now.written.insert(line.ref);
+  }
+}
+
+std::optional<size_t> PageReader::look_up(uint64_t hash, uint32_t length) {
+  const auto& lines = cache_.lines_;
+  if (lines.empty()) return std::nullopt;
+  auto& index = changes().index;
+  const auto slot_of = [&index](uint64_t h) { return (h ^ h >> 32) & (index.size() - 1); };
+  if (index.empty()) {
+    index.assign(std::bit_ceil(lines.size() * 2), 0);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].length == 0) continue;
+      size_t slot = slot_of(lines[i].hash);
+      while (index[slot] != 0) slot = (slot + 1) & (index.size() - 1);
+      index[slot] = static_cast<uint32_t>(i + 1);
+    }
+  }
+  std::optional<size_t> seen;
+  for (size_t slot = slot_of(hash); index[slot] != 0; slot = (slot + 1) & (index.size() - 1)) {
+    const size_t i = index[slot] - 1;
+    if (lines[i].hash != hash || lines[i].length != length) continue;
+    if (!changes_->seen[i]) return i;  // of equal lines the first that is still to come
+    seen = i;
+  }
+  return seen;
+}
+
+// Series of the last page that this one does not have end here.
+void PageReader::end_vanished() {
+  if (!changes_ && predicted_ >= cache_.lines_.size()) return;
+  Changes& now = changes();
+  for (size_t i = 0; i < now.seen.size(); ++i) {
+    const Line& line = cache_.lines_[i];
+    if (now.seen[i]) continue;
+    if (line.kind == Kind::Metadata) is_metadata_changed_ = true;
+    if (line.kind != Kind::Sample || line.repeats || line.untracked || !cache_.is_live_) continue;
+    if (now.is_counting && now.written.contains(line.ref))
+      continue;  // the same series in another spelling
+    static_cast<void>(appender_.append(line.ref, {at_, stale_marker()}));
+  }
+}
+
+}  // namespace vagt::scrape

@@ -1,0 +1,66 @@
+// One walk over one page against the cache of the last one. Lives as long as the walk.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scrape/ref_set.h"
+#include "scrape/series_cache.h"
+
+namespace vagt::scrape {
+
+class PageReader {
+ public:
+  PageReader(const SeriesCache& cache, std::string_view body, exposition::Format format,
+             Timestamp at, const Labels& target, const SampleRules& rules, tsdb::Appender& appender,
+             PageCounts& counts);
+  Result<SeriesCache::Staged> read();
+
+ private:
+  using Line = SeriesCache::Line;
+
+  // The page departs from the prediction: from here on a new list is kept.
+  struct Changes {
+    std::vector<Line> lines;
+    std::vector<bool> seen;  // by index into the cache's lines
+    std::vector<uint32_t>
+        index;       // hash → index + 1 into the cache's lines; built at the first look-up
+    RefSet written;  // kept once is_counting
+    bool is_counting = false;
+  };
+
+  bool take_predicted(Status& status);
+  bool recognises(const Line& line) const;
+  Status take_unknown();
+  Status take_sample();
+  Status take_new_series(uint64_t hash);
+  Status take_known(size_t index);
+  Status write_known(Line line, size_t index);
+  void enter_family(uint8_t type_class, std::string_view line);
+  bool is_over_limit();
+  bool has_own_time() const;
+  Sample sample_of_entry() const;
+  void record(Code code);
+  void end_vanished();
+
+  Changes& changes();
+  void remember(const Line& line, size_t index);
+  std::optional<size_t> look_up(uint64_t hash, uint32_t length);
+  void count_written();
+  CurrentFamily current_family() const;
+
+  const SeriesCache& cache_;
+  const Timestamp at_;
+  const Labels& target_;
+  const SampleRules& rules_;
+  tsdb::Appender& appender_;
+  PageCounts& counts_;
+  exposition::Parser parser_;
+  std::optional<Changes> changes_;
+  size_t predicted_ = 0;
+  uint8_t type_class_ = 0;  // 0 plain, 1 histogram, 2 summary
+  std::string_view type_line_;
+  bool is_metadata_changed_ = false;
+};
+
+}  // namespace vagt::scrape

@@ -1,0 +1,102 @@
+// The inside of ScrapeManager: timer, pools, work handed to the parse workers.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <queue>
+#include <random>
+#include <stop_token>
+#include <thread>
+
+#include "base/mutex.h"
+#include "base/worker_pool.h"
+#include "scrape/scrape_manager.h"
+#include "scrape/scrape_metrics.h"
+#include "scrape/scrape_pool.h"
+
+namespace vagt::scrape {
+
+class ScrapeManager::Impl {
+ public:
+  using Steady = std::chrono::steady_clock::time_point;
+
+  Impl(ScrapeManagerOptions options, tsdb::Store& store, Clock& clock, base::Registry& registry,
+       base::Logger log, std::unique_ptr<Fetcher> fetcher);
+  ~Impl();
+
+  Status apply(std::vector<ScrapeConfig> jobs) VAGT_EXCLUDES(mutex_);
+  void start();
+  void stop() VAGT_EXCLUDES(mutex_);
+  Steady step() VAGT_EXCLUDES(mutex_);
+  void wait_idle() VAGT_EXCLUDES(mutex_);
+
+  std::vector<TargetView> active_targets(std::string_view pool) const VAGT_EXCLUDES(mutex_);
+  std::vector<DroppedTargetView> dropped_targets(std::string_view pool) const VAGT_EXCLUDES(mutex_);
+  std::vector<PoolView> pools() const VAGT_EXCLUDES(mutex_);
+  std::vector<TargetMetadata> metadata(const std::function<bool(const Labels&)>& wanted) const
+      VAGT_EXCLUDES(mutex_);
+
+ private:
+  struct Due {
+    Timestamp at;
+    TargetPtr target;
+    bool operator>(const Due& other) const { return at > other.at; }
+  };
+  struct Scrape {
+    TargetPtr target;
+    JobPtr job;
+    std::string forced_error;
+    Timestamp at{};  // what the samples will carry
+    Steady started{};
+  };
+
+  // Timer thread.
+  void run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS;
+  void follow_wall_clock(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
+  std::vector<Scrape> take_due(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
+  void start_polls(Steady steady) VAGT_REQUIRES(mutex_);
+  void start_endings(Steady steady) VAGT_REQUIRES(mutex_);
+  Steady next_wake(Timestamp wall, Steady steady) const VAGT_REQUIRES(mutex_);
+  void send(Scrape scrape) VAGT_EXCLUDES(mutex_);
+
+  // Parse workers.
+  void process(const Scrape& scrape, const Result<net::HttpResponse>& answer) VAGT_EXCLUDES(mutex_);
+  void show(const Scrape& scrape, const ScrapeOutcome& outcome, std::chrono::duration<double> took);
+  void count(const ScrapeOutcome& outcome);
+  void finish(const TargetPtr& target) VAGT_EXCLUDES(mutex_);
+  void poll_files(const std::string& pool, const std::shared_ptr<FileDiscovery>& files)
+      VAGT_EXCLUDES(mutex_);
+  void end_target(const TargetPtr& target) VAGT_EXCLUDES(mutex_);
+
+  void take_sync(const SyncResult& result) VAGT_REQUIRES(mutex_);
+  void schedule(const TargetPtr& target, Timestamp after) VAGT_REQUIRES(mutex_);
+  bool hand_over(std::function<void()> task);
+  void work_done() VAGT_EXCLUDES(mutex_);
+  uint64_t body_limit(const ScrapeJob& job) const;
+
+  const ScrapeManagerOptions options_;
+  tsdb::Store& store_;
+  Clock& clock_;
+  const base::Logger log_;
+  ScrapeMetrics metrics_;
+  MetadataTable metadata_table_;
+  const uint64_t hash_seed_ = std::random_device{}() | uint64_t{std::random_device{}()} << 32;
+
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  std::map<std::string, ScrapePool> pools_ VAGT_GUARDED_BY(mutex_);
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> queue_ VAGT_GUARDED_BY(mutex_);
+  std::vector<TargetPtr> ending_ VAGT_GUARDED_BY(mutex_);
+  Duration wall_offset_
+      VAGT_GUARDED_BY(mutex_){};  // wall less monotonic time, as schedules were made with
+  size_t under_way_ VAGT_GUARDED_BY(mutex_) = 0;
+  bool is_woken_ VAGT_GUARDED_BY(mutex_) = false;
+  bool is_stopping_ VAGT_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<void> gauges_;
+
+  std::unique_ptr<Fetcher> fetcher_;
+  std::unique_ptr<base::WorkerPool> workers_;
+  std::jthread timer_;
+};
+
+}  // namespace vagt::scrape

@@ -1,0 +1,110 @@
+#include "scrape/scrape_pool.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace vagt::scrape {
+namespace {
+
+constexpr size_t kMaxErrors = 20;  // per pool; the rest says no more
+
+std::string limit_error(size_t targets, uint64_t limit) {
+  if (limit == 0 || targets <= limit) return "";
+  return fmt::format("target_limit exceeded (number of targets: {}, limit: {})", targets, limit);
+}
+
+}  // namespace
+
+void ScrapePool::set_job(JobPtr job) {
+  const bool same_files =
+      job_ != nullptr && job_->config.discovery.files == job->config.discovery.files;
+  job_ = std::move(job);
+  if (same_files) return;
+  file_groups.clear(), file_errors.clear();
+  files = job_->config.discovery.files.empty()
+              ? nullptr
+              : std::make_shared<FileDiscovery>(job_->config.discovery.files);
+  is_polling = false;
+  poll_at = {};
+}
+
+void ScrapePool::add_group(const TargetGroup& group, std::map<uint64_t, TargetIdentity>& wanted) {
+  for (const auto& target : group.targets) {
+    auto made = populate_target(job_->config, job_->relabel, target, group.labels);
+    if (!made) {
+      if (target_errors_.size() < kMaxErrors) {
+        target_errors_.push_back(
+            fmt::format("target in {}: {}", group.source, made.error().message()));
+      }
+    } else if (made->target) {
+      const uint64_t hash = made->target->hash;
+      wanted.try_emplace(hash, std::move(*made->target));
+    } else {
+      ++dropped_count_;
+      const uint64_t keep = job_->config.limits.kept_dropped_targets;
+      if (keep == 0 || dropped_.size() < keep) dropped_.push_back(std::move(made->discovered));
+    }
+  }
+}
+
+SyncResult ScrapePool::sync(std::vector<TargetPtr>& ending) {
+  dropped_.clear(), dropped_count_ = 0, target_errors_.clear();
+  std::map<uint64_t, TargetIdentity> wanted;
+  for (const TargetGroup& group : job_->config.discovery.static_groups) add_group(group, wanted);
+  for (const TargetGroup& group : file_groups) add_group(group, wanted);
+  const std::string forced = limit_error(wanted.size(), job_->config.limits.targets);
+
+  SyncResult result;
+  for (auto it = targets_.begin(); it != targets_.end();) {
+    const auto still = wanted.find(it->first);
+    const bool stays = still != wanted.end() &&
+                       still->second.interval == it->second->identity.interval &&
+                       still->second.timeout == it->second->identity.timeout;
+    if (!stays) result.vanished.push_back(it->second);
+    it = stays ? std::next(it) : targets_.erase(it);
+  }
+  for (auto& [hash, identity] : wanted) {
+    TargetPtr& target = targets_[hash];
+    if (target == nullptr) {
+      const auto back =
+          std::find_if(ending.begin(), ending.end(), [&, h = hash](const TargetPtr& t) {
+            return t->identity.hash == h && t->pool == name_ &&
+                   t->identity.interval == identity.interval &&
+                   t->identity.timeout == identity.timeout;
+          });
+      if (back != ending.end()) {
+        target = *back;
+        target->is_gone = false;
+        ending.erase(back);
+      } else {
+        target = std::make_shared<ActiveTarget>(identity, name_, seed_, table_);
+      }
+      result.appeared.push_back(target);
+    }
+    target->job = job_;
+    target->discovered = identity.discovered;
+    target->forced_error = forced;
+  }
+  return result;
+}
+
+SyncResult ScrapePool::clear() {
+  SyncResult result;
+  for (const auto& entry : targets_) result.vanished.push_back(entry.second);
+  targets_.clear();
+  return result;
+}
+
+std::vector<std::string> ScrapePool::errors() const {
+  std::vector<std::string> errors;
+  for (const std::string& kind : job_->config.discovery.unsupported) {
+    errors.push_back(
+        fmt::format("{}: this kind of discovery is not implemented; it finds no targets", kind));
+  }
+  errors.insert(errors.end(), file_errors.begin(), file_errors.end());
+  errors.insert(errors.end(), target_errors_.begin(), target_errors_.end());
+  return errors;
+}
+
+}  // namespace vagt::scrape

@@ -1,0 +1,193 @@
+// Sending a scrape and what the parse workers do with the answer.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "scrape/scrape_manager_impl.h"
+
+namespace vagt::scrape {
+namespace {
+
+class HttpFetcher final : public Fetcher {
+ public:
+  explicit HttpFetcher(std::string user_agent) : client_(options(std::move(user_agent))) {}
+  void send(net::HttpRequest request, net::HttpClient::Profile profile,
+            net::HttpClient::Done done) override {
+    client_.send(std::move(request), std::move(profile), std::move(done));
+  }
+
+ private:
+  static net::HttpClient::Options options(std::string user_agent) {
+    net::HttpClient::Options options;
+    options.user_agent = std::move(user_agent);
+    return options;
+  }
+  net::HttpClient client_;
+};
+
+net::HttpRequest request_for(const TargetIdentity& target, const ScrapeJob& job,
+                             uint64_t body_limit) {
+  net::HttpRequest request;
+  request.url = Secret(target.url);
+  request.headers = {
+      {"Accept", job.accept},
+      {"X-Prometheus-Scrape-Timeout-Seconds", fmt::format("{}", to_seconds(target.timeout))}};
+  request.timeout = target.timeout;
+  request.max_body_bytes = body_limit;
+  request.accept_compression = job.config.enable_compression;
+  return request;
+}
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_http_fetcher(std::string user_agent) {
+  return std::make_unique<HttpFetcher>(std::move(user_agent));
+}
+
+uint64_t ScrapeManager::Impl::body_limit(const ScrapeJob& job) const {
+  const uint64_t configured = job.config.limits.body_size_bytes;
+  return configured != 0 ? configured : options_.default_body_limit;
+}
+
+// False: stopping; nothing will run.
+bool ScrapeManager::Impl::hand_over(std::function<void()> task) {
+  return workers_->submit(std::move(task));
+}
+
+void ScrapeManager::Impl::send(Scrape scrape) {
+  const TargetIdentity& identity = scrape.target->identity;
+  const auto answered = [this, scrape](Result<net::HttpResponse> answer) {
+    auto kept = std::make_shared<Result<net::HttpResponse>>(std::move(answer));
+    if (!hand_over([this, scrape, kept] { process(scrape, *kept); })) finish(scrape.target);
+  };
+  if (!scrape.forced_error.empty()) {
+    answered(Status(Code::LimitExceeded, scrape.forced_error));
+    return;
+  }
+  fetcher_->send(request_for(identity, *scrape.job, body_limit(*scrape.job)), scrape.job->profile,
+                 answered);
+}
+
+void ScrapeManager::Impl::process(const Scrape& scrape, const Result<net::HttpResponse>& answer) {
+  // The program is ending, not the target: its series go on after the restart.
+  if (!answer && answer.error().code() == Code::Cancelled) {
+    finish(scrape.target);
+    return;
+  }
+  const std::chrono::duration<double> took = clock_.steady_now() - scrape.started;
+  const ScrapeOutcome outcome =
+      scrape.target->loop.ingest(answer, {scrape.at, took}, scrape.job, body_limit(*scrape.job),
+                                 scrape.target->identity.timeout, store_);
+  count(outcome);
+  show(scrape, outcome, took);
+  if (outcome.commit.ok() && options_.on_commit) {
+    options_.on_commit({scrape.target->identity.labels, scrape.at, outcome.committed});
+  }
+  finish(scrape.target);
+}
+
+void ScrapeManager::Impl::count(const ScrapeOutcome& outcome) {
+  const PageCounts& counts = outcome.counts;
+  const auto add = [](base::Counter& counter, uint64_t n) {
+    if (n != 0) counter.add(static_cast<double>(n));
+  };
+  metrics_.scrapes.add();
+  add(metrics_.samples, counts.scraped);
+  add(metrics_.duplicates, counts.repeated + counts.duplicate_time);
+  add(metrics_.out_of_order, counts.out_of_order);
+  add(metrics_.out_of_bounds, counts.out_of_bounds);
+  add(metrics_.refused, counts.refused);
+  if (!outcome.commit.ok()) metrics_.commits_failed.add();
+  if (outcome.error.empty()) return;
+  metrics_.scrapes_failed.add();
+  if (outcome.code != Code::LimitExceeded) return;
+  if (outcome.error.starts_with("body size")) metrics_.body_limit.add();
+  if (outcome.error.starts_with("sample limit") || outcome.error.starts_with("label_")) {
+    metrics_.sample_limit.add();
+  }
+  if (outcome.error.starts_with("target_limit")) metrics_.target_limit.add();
+}
+
+void ScrapeManager::Impl::show(const Scrape& scrape, const ScrapeOutcome& outcome,
+                               std::chrono::duration<double> took) {
+  ActiveTarget& target = *scrape.target;
+  const Health health = outcome.error.empty() ? Health::Up : Health::Down;
+  std::string error = outcome.error;
+  if (!outcome.commit.ok())
+    error += (error.empty() ? "" : "; ") + std::string("not stored: ") + outcome.commit.message();
+  bool is_change = false;
+  {
+    base::MutexLock lock(target.mutex);
+    is_change = health != target.view.health || error != target.view.last_error;
+    target.view.health = health;
+    target.view.last_error = error;
+    target.view.last_scrape = scrape.at;
+    target.view.last_duration_seconds = took.count();
+    target.view.last_duration = std::chrono::duration_cast<Duration>(took);
+    target.view.samples_scraped = outcome.counts.scraped;
+    target.view.samples_kept = outcome.counts.kept;
+    target.view.series_added = outcome.counts.added;
+    target.view.warnings = outcome.warnings;
+    target.metadata = target.loop.metadata();
+  }
+  if (!is_change) return;
+  if (error.empty()) {
+    log_.info("target is up",
+              {{"scrape_pool", target.pool}, {"target", target.identity.labels.get("instance")}});
+  } else {
+    log_.warn("scrape failed", {{"scrape_pool", target.pool},
+                                {"target", target.identity.labels.get("instance")},
+                                {"err", error}});
+  }
+}
+
+void ScrapeManager::Impl::finish(const TargetPtr& target) {
+  {
+    base::MutexLock lock(mutex_);
+    target->is_busy = false;
+  }
+  work_done();
+}
+
+void ScrapeManager::Impl::work_done() {
+  base::MutexLock lock(mutex_);
+  --under_way_;
+  if (under_way_ == 0) changed_.notify_all();
+}
+
+void ScrapeManager::Impl::poll_files(const std::string& pool_name,
+                                     const std::shared_ptr<FileDiscovery>& files) {
+  const bool is_changed = files->poll();
+  {
+    base::MutexLock lock(mutex_);
+    const auto it = pools_.find(pool_name);
+    // Meanwhile the job may be gone or have other files.
+    if (it != pools_.end() && it->second.files == files) {
+      ScrapePool& pool = it->second;
+      pool.is_polling = false;
+      if (is_changed) {
+        for (const std::string& error : files->errors()) {
+          metrics_.file_errors.add();
+          log_.warn("target file not read", {{"scrape_pool", pool_name}, {"err", error}});
+        }
+        pool.file_groups = files->groups();
+        pool.file_errors = files->errors();
+        take_sync(pool.sync(ending_));
+        is_woken_ = true;
+        changed_.notify_all();
+      }
+    }
+  }
+  work_done();
+}
+
+void ScrapeManager::Impl::end_target(const TargetPtr& target) {
+  const Status ended = target->loop.end(target->due, store_);
+  if (!ended.ok()) {
+    log_.warn("series of a vanished target not marked stale",
+              {{"scrape_pool", target->pool}, {"err", ended.message()}});
+  }
+  work_done();
+}
+
+}  // namespace vagt::scrape
