@@ -1,0 +1,149 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/http_config.h"
+#include "config/sections.h"
+
+namespace vagt::config {
+namespace {
+
+using base::YamlFields;
+using base::YamlNode;
+
+// The kinds of Prometheus 3.14 that are read but not run.
+constexpr std::array<std::string_view, 32> kUnsupported = {
+    "aws_sd_configs",          "azure_sd_configs",     "consul_sd_configs",
+    "digitalocean_sd_configs", "dns_sd_configs",       "docker_sd_configs",
+    "dockerswarm_sd_configs",  "ec2_sd_configs",       "ecs_sd_configs",
+    "eureka_sd_configs",       "gce_sd_configs",       "hetzner_sd_configs",
+    "http_sd_configs",         "ionos_sd_configs",     "kubernetes_sd_configs",
+    "kuma_sd_configs",         "lightsail_sd_configs", "linode_sd_configs",
+    "marathon_sd_configs",     "msk_sd_configs",       "nerve_sd_configs",
+    "nomad_sd_configs",        "openstack_sd_configs", "outscale_sd_configs",
+    "ovhcloud_sd_configs",     "puppetdb_sd_configs",  "scaleway_sd_configs",
+    "serverset_sd_configs",    "stackit_sd_configs",   "triton_sd_configs",
+    "uyuni_sd_configs",        "vultr_sd_configs"};
+
+Status check_label(const YamlNode& node, std::string_view name, std::string_view value) {
+  if (!is_utf8_name(name))
+    return node.error(fmt::format("{} is not a valid label name", quote(name)));
+  if (!is_valid_utf8(value))
+    return node.error(fmt::format("{} is not a valid label value", quote(value)));
+  return {};
+}
+
+Result<scrape::TargetGroup> read_static_group(const YamlNode& node, size_t index) {
+  if (node.is_null()) return node.error("empty or null section in static_configs");
+  scrape::TargetGroup group;
+  YamlFields fields(node);
+  std::vector<std::string> addresses;
+  fields.read("targets", addresses).read("labels", group.labels);
+  VAGT_CHECK_OK(
+      fields.finish("struct { Targets []string \"yaml:\\\"targets\\\"\"; Labels model.LabelSet }"));
+  for (std::string& address : addresses) {
+    if (address.find('/') != std::string::npos) {
+      return node.find("targets")->error(fmt::format("{} is not a valid hostname", quote(address)));
+    }
+    group.targets.push_back({{"__address__", std::move(address)}});
+  }
+  for (const auto& [name, value] : group.labels) VAGT_CHECK_OK(check_label(node, name, value));
+  group.source = fmt::format("static_configs/{}", index);
+  return group;
+}
+
+bool is_target_file_path(std::string_view path) {
+  for (const std::string_view ending : {".json", ".yml", ".yaml", ".JSON", ".YML", ".YAML"}) {
+    if (path.ends_with(ending)) return is_glob_path(path);
+  }
+  return false;
+}
+
+Result<scrape::FileDiscoveryConfig> read_file_discovery(const YamlNode& node,
+                                                        const std::string& base_dir) {
+  scrape::FileDiscoveryConfig config;
+  YamlFields fields(node);
+  fields.read("files", config.files).read("refresh_interval", config.refresh_interval);
+  VAGT_CHECK_OK(fields.finish("file.plain"));
+  if (config.files.empty()) {
+    return node.error("file service discovery config must contain at least one path name");
+  }
+  for (std::string& file : config.files) {
+    if (!is_target_file_path(file)) {
+      return node.find("files")->error(
+          fmt::format("path name {} is not valid for file discovery", quote(file)));
+    }
+    file = resolve_path(base_dir, file);
+  }
+  return config;
+}
+
+Status check_http_discovery(const YamlNode& node, const std::string& base_dir) {
+  YamlFields fields(node);
+  std::string url;
+  Duration refresh{};
+  net::HttpClientConfig http;
+  fields.read("url", url).read("refresh_interval", refresh);
+  read_http_config(fields, base_dir, http);
+  VAGT_CHECK_OK(fields.finish("http.plain"));
+  if (url.empty()) return node.error("URL is missing");
+  const YamlNode& at = *node.find("url");
+  const bool has_scheme = url.starts_with("http://") || url.starts_with("https://");
+  if (!has_scheme) return at.error("URL scheme must be 'http' or 'https'");
+  const std::string_view behind = std::string_view(url).substr(url.find("//") + 2);
+  if (behind.empty() || behind.front() == '/' || behind.front() == ':')
+    return at.error("host is missing in URL");
+  return {};
+}
+
+template <class Each>
+Status each_of(YamlFields& fields, std::string_view key, Each each) {
+  const YamlNode* node = fields.take(key);
+  if (node == nullptr || node->is_null()) return {};
+  if (!node->is_sequence()) return node->error(fmt::format("{}: expected a list", key));
+  size_t index = 0;
+  for (const YamlNode& item : node->items()) VAGT_CHECK_OK(each(item, index++));
+  return {};
+}
+
+Status read_unsupported(YamlFields& fields, const ReadContext& context, std::string_view key,
+                        scrape::DiscoveryConfig& out) {
+  VAGT_CHECK_OK(each_of(fields, key, [&](const YamlNode& item, size_t) -> Status {
+    if (item.is_null()) return item.error(fmt::format("empty or null section in {}", key));
+    if (!item.is_map()) return item.error(fmt::format("{}: expected a map", key));
+    return key == "http_sd_configs" ? check_http_discovery(item, context.base_dir) : Status();
+  }));
+  const YamlNode* node = fields.take(key);
+  if (node == nullptr || node->items().empty()) return {};
+  out.unsupported.emplace_back(key);
+  context.notice(
+      *node,
+      fmt::format(
+          "{} is accepted, but this kind of discovery is not implemented: it finds no targets",
+          key));
+  return {};
+}
+
+}  // namespace
+
+Status read_discovery(YamlFields& fields, const ReadContext& context,
+                      scrape::DiscoveryConfig& out) {
+  VAGT_CHECK_OK(
+      each_of(fields, "static_configs", [&](const YamlNode& item, size_t index) -> Status {
+        VAGT_TRY(scrape::TargetGroup group, read_static_group(item, index));
+        out.static_groups.push_back(std::move(group));
+        return {};
+      }));
+  VAGT_CHECK_OK(each_of(fields, "file_sd_configs", [&](const YamlNode& item, size_t) -> Status {
+    if (item.is_null()) return item.error("empty or null section in file_sd_configs");
+    VAGT_TRY(scrape::FileDiscoveryConfig config, read_file_discovery(item, context.base_dir));
+    out.files.push_back(std::move(config));
+    return {};
+  }));
+  for (const std::string_view key : kUnsupported)
+    VAGT_CHECK_OK(read_unsupported(fields, context, key, out));
+  return {};
+}
+
+}  // namespace vagt::config
