@@ -52,10 +52,31 @@ std::optional<double> parse_digits(std::string_view digits, bool negative) {
   return negative ? -v : v;
 }
 
+// Beyond the whole numbers a double holds, to_chars writes out the double's exact value; Go writes
+// the shortest digits that read back and fills up with zeros.
+void append_large(std::string& out, double v) {
+  char buffer[32];
+  const auto [end, error] =
+      std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific);
+  if (error != std::errc()) return;
+  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  const size_t e = text.find('e');
+  size_t digits = 0;
+  for (const char c : text.substr(0, e)) {
+    if (c == '.') continue;
+    out += c;
+    digits += c != '-';
+  }
+  int exponent = 0;
+  std::from_chars(buffer + e + 2, end, exponent);  // past "e+"
+  out.append(static_cast<size_t>(exponent) + 1 - digits, '0');
+}
+
 }  // namespace
 
 void append_float(std::string& out, double v) {
   if (append_special(out, v)) return;
+  if (std::fabs(v) >= 1e17) return append_large(out, v);
   char buffer[400];
   const auto [end, error] =
       std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed);
