@@ -1,6 +1,7 @@
 // Functions that change each value of an instant vector by itself.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -59,6 +60,16 @@ double days_in_month(double v) {
 double hour(double v) { return static_cast<double>(date_of(v).second_of_day / 3600); }
 double minute(double v) { return static_cast<double>(date_of(v).second_of_day / 60 % 60); }
 
+// Go's math.Log on amd64 reads a subnormal number as if it were 2^-1023 times its digits after
+// "1."; answers are to be the same.
+double natural_log(double v) {
+  if (!(v > 0) || v >= std::numeric_limits<double>::min()) return std::log(v);
+  constexpr uint64_t kExponentOfOne = 0x3ff0000000000000ULL;
+  return std::log(std::bit_cast<double>(std::bit_cast<uint64_t>(v) | kExponentOfOne)) -
+         1023 * M_LN2;
+}
+double decimal_log(double v) { return natural_log(v) * (1 / M_LN10); }
+
 struct NamedFunction {
   std::string_view name;
   ValueFunction function;
@@ -71,9 +82,9 @@ constexpr auto kFunctions = std::to_array<NamedFunction>({
     {"floor", [](double v) { return std::floor(v); }},
     {"exp", [](double v) { return std::exp(v); }},
     {"sqrt", [](double v) { return std::sqrt(v); }},
-    {"ln", [](double v) { return std::log(v); }},
+    {"ln", natural_log},
     {"log2", [](double v) { return std::log2(v); }},
-    {"log10", [](double v) { return std::log10(v); }},
+    {"log10", decimal_log},
     {"sin", [](double v) { return std::sin(v); }},
     {"cos", [](double v) { return std::cos(v); }},
     {"tan", [](double v) { return std::tan(v); }},

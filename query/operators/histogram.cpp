@@ -103,6 +103,7 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
     return it->second;
   };
   std::vector<Bucket> scratch;
+  bool collided = false;  // two histograms differed in nothing but the label φ went to
   each_histogram(histograms, in, [&](size_t h, size_t step, const std::vector<Bucket>& buckets) {
     for (size_t which = 0; which < results; ++which) {
       scratch = buckets;
@@ -119,10 +120,12 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
         }
       }
       const size_t row = row_of(h, which, step);
+      collided = collided || out.mask(row)[step] != 0;
       out.row(row)[step] = v;
       out.mask(row)[step] = 1;
     }
   });
+  if (collided) return Status::invalid("vector cannot contain metrics with the same labelset");
   VAGT_CHECK_OK(table->recount());
   return table;
 }

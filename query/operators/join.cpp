@@ -28,8 +28,9 @@ class Join final : public Operator {
         swapped_(matching_.card == Card::OneToMany),
         many_(std::move(swapped_ ? rhs : lhs)),
         one_input_(std::move(swapped_ ? lhs : rhs)),
-        fill_many_(swapped_ ? matching_.fill_rhs : matching_.fill_lhs),
-        fill_one_(swapped_ ? matching_.fill_lhs : matching_.fill_rhs),
+        // Prometheus swaps the sides of group_right but not their fill values.
+        fill_many_(matching_.fill_lhs),
+        fill_one_(matching_.fill_rhs),
         steps_(grid.count),
         many_has_one_name_(many_has_one_name),
         context_(context),

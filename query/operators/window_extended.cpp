@@ -20,7 +20,7 @@ double on_line(const Windows& w, size_t i, Timestamp at, bool counter) {
                   static_cast<double>((w.t[i + 1] - w.t[i]).count());
 }
 
-// False: no sample after the range's start.
+// False: no sample after the range's start, or none before its end.
 bool find_edges(const Windows& w, size_t lo, size_t hi, Timestamp start, Timestamp end,
                 bool smoothed, bool counter, Edges& edges) {
   const auto begin = w.t.begin();
@@ -30,7 +30,7 @@ bool find_edges(const Windows& w, size_t lo, size_t hi, Timestamp start, Timesta
   const auto first =
       std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(lo), after_start - begin - 1);
   if (smoothed) last = static_cast<size_t>(std::lower_bound(at(lo), at(last), end) - begin);
-  if (w.t[last] <= start) return false;
+  if (w.t[last] <= start || w.t[static_cast<size_t>(first)] > end) return false;
   edges.first = static_cast<size_t>(first);
   edges.last = last;
   edges.left = smoothed && w.t[edges.first] < start ? on_line(w, edges.first, start, counter)
