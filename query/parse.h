@@ -15,9 +15,9 @@ struct ParseOptions {
   bool extended_range_selectors = false;  // promql-extended-range-selectors
   bool binop_fill_modifiers = false;      // promql-binop-fill-modifiers
   bool duration_expressions = true;       // on by default since Prometheus 3.14
-  size_t max_depth = 500;                 // nesting of parentheses
-  size_t max_operators = 2000;  // in one row without parentheses: a chain makes a deep tree too
-  size_t max_bytes = 1u << 20;  // length of the text
+  size_t max_depth = 1000;                // height of the tree; a row of operators makes one too
+  size_t max_nesting = 500;               // of parentheses
+  size_t max_bytes = 1u << 20;            // length of the text
 };
 
 // Parsed and type-checked. InvalidArgument: the message is Prometheus's, beginning "LINE:COLUMN:

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -17,10 +18,6 @@ namespace {
 
 using MutableExpr = std::shared_ptr<Expr>;
 
-std::string_view word_of(const Token& token, std::string_view text) {
-  return text.substr(token.begin, token.end - token.begin);
-}
-
 MutableExpr make_expr(decltype(Expr::node) node, ValueType type, Source source) {
   auto expr = std::make_shared<Expr>();
   expr->node = std::move(node);
@@ -28,6 +25,13 @@ MutableExpr make_expr(decltype(Expr::node) node, ValueType type, Source source) 
   expr->source = source;
   return expr;
 }
+
+// A sub-tree and how high it is: recursion over trees stays within the stack because no tree gets
+// too high.
+struct Tree {
+  MutableExpr expr;
+  size_t height = 1;
+};
 
 // A binary operator or a sign that waits for its right side.
 struct Pending {
@@ -65,35 +69,39 @@ class Lowering {
  public:
   Lowering(std::string_view text, const ParseOptions& options) : text_(text), options_(options) {}
 
-  Result<MutableExpr> expression(const ExpressionSyntax& syntax);
-  Result<VectorSelector> selector(const PrimarySyntax& syntax) const;
+  Result<Tree> expression(const ExpressionSyntax& syntax);
 
  private:
-  Status reduce(std::vector<MutableExpr>& operands, std::vector<Pending>& pending) const;
-  Result<MutableExpr> apply_sign(const Token& sign, MutableExpr operand) const;
-  Result<MutableExpr> binary(MutableExpr lhs, const OperatorSyntax& op, MutableExpr rhs) const;
+  Status reduce(std::vector<Tree>& operands, std::vector<Pending>& pending) const;
+  Result<Tree> apply_sign(const Token& sign, Tree operand) const;
+  Result<Tree> binary(Tree lhs, const OperatorSyntax& op, Tree rhs) const;
   Status fill(const OperatorSyntax& op, VectorMatching& matching) const;
-  Result<MutableExpr> operand(const OperandSyntax& syntax);
-  Result<MutableExpr> primary(const PrimarySyntax& syntax);
-  Result<std::vector<ExprPtr>> arguments(const PrimarySyntax& syntax);
-  Result<MutableExpr> call(const PrimarySyntax& syntax);
-  Result<MutableExpr> aggregate(const PrimarySyntax& syntax);
-  Result<std::vector<std::string>> labels(const LabelsSyntax& syntax) const;
-  Result<Matcher> matcher(const MatcherSyntax& syntax) const;
+  Result<Tree> operand(const OperandSyntax& syntax);
+  Result<Tree> primary(const PrimarySyntax& syntax);
+  Result<std::vector<ExprPtr>> arguments(const PrimarySyntax& syntax, size_t& height);
+  Result<Tree> call(const PrimarySyntax& syntax);
+  Result<Tree> aggregate(const PrimarySyntax& syntax);
 
   Status fail(const Token& token, std::string_view message) const {
     return error_at(text_, token.begin, message);
   }
-  std::string_view word(const Token& token) const { return word_of(token, text_); }
+  std::string_view word(const Token& token) const {
+    return text_.substr(token.begin, token.end - token.begin);
+  }
+  // One level on top of trees of height `below`.
+  Result<Tree> grow(MutableExpr expr, size_t below) const {
+    if (below < options_.max_depth) return Tree{std::move(expr), below + 1};
+    return error_at(text_, expr->source.begin,
+                    fmt::format("expression is nested more than {} deep", options_.max_depth));
+  }
 
   const std::string_view text_;
   const ParseOptions& options_;
 };
 
-Result<MutableExpr> Lowering::expression(const ExpressionSyntax& syntax) {
-  std::vector<MutableExpr> operands;
+Result<Tree> Lowering::expression(const ExpressionSyntax& syntax) {
+  std::vector<Tree> operands;
   std::vector<Pending> pending;
-  size_t operators = 0;
   for (size_t i = 0; i < syntax.operands.size(); ++i) {
     if (i > 0) {
       const OperatorSyntax& next = syntax.ops[i - 1];
@@ -101,46 +109,42 @@ Result<MutableExpr> Lowering::expression(const ExpressionSyntax& syntax) {
         VAGT_CHECK_OK(reduce(operands, pending));
       pending.push_back({&next, {}});
     }
-    operators += syntax.operands[i].signs.size() + 1;
-    if (operators > options_.max_operators + 1)
-      return error_at(
-          text_, syntax.operands[i].primary.head.begin,
-          fmt::format("expression has more than {} operators in a row", options_.max_operators));
     for (const Token& sign : syntax.operands[i].signs) pending.push_back({nullptr, sign});
-    VAGT_TRY(MutableExpr value, operand(syntax.operands[i]));
+    VAGT_TRY(Tree value, operand(syntax.operands[i]));
     operands.push_back(std::move(value));
   }
   while (!pending.empty()) VAGT_CHECK_OK(reduce(operands, pending));
-  return operands.front();
+  return std::move(operands.front());
 }
 
-Status Lowering::reduce(std::vector<MutableExpr>& operands, std::vector<Pending>& pending) const {
+Status Lowering::reduce(std::vector<Tree>& operands, std::vector<Pending>& pending) const {
   const Pending top = pending.back();
   pending.pop_back();
-  MutableExpr rhs = std::move(operands.back());
+  Tree rhs = std::move(operands.back());
   operands.pop_back();
   if (top.op == nullptr) {
-    VAGT_TRY(MutableExpr value, apply_sign(top.sign, std::move(rhs)));
+    VAGT_TRY(Tree value, apply_sign(top.sign, std::move(rhs)));
     operands.push_back(std::move(value));
     return {};
   }
-  MutableExpr lhs = std::move(operands.back());
+  Tree lhs = std::move(operands.back());
   operands.pop_back();
-  VAGT_TRY(MutableExpr value, binary(std::move(lhs), *top.op, std::move(rhs)));
+  VAGT_TRY(Tree value, binary(std::move(lhs), *top.op, std::move(rhs)));
   operands.push_back(std::move(value));
   return {};
 }
 
-Result<MutableExpr> Lowering::apply_sign(const Token& sign, MutableExpr operand) const {
+Result<Tree> Lowering::apply_sign(const Token& sign, Tree operand) const {
   const bool negate = sign.kind == Kind::Sub;
-  if (auto* number = std::get_if<NumberLiteral>(&operand->node)) {
+  Expr& expr = *operand.expr;
+  if (auto* number = std::get_if<NumberLiteral>(&expr.node)) {
     if (negate) number->value = -number->value;
-    operand->source.begin = sign.begin;
+    expr.source.begin = sign.begin;
     return operand;
   }
-  const ValueType type = operand->type;
-  const Source source{sign.begin, operand->source.end};
-  return make_expr(Unary{negate, std::move(operand)}, type, source);
+  const ValueType type = expr.type;
+  const Source source{sign.begin, expr.source.end};
+  return grow(make_expr(Unary{negate, std::move(operand.expr)}, type, source), operand.height);
 }
 
 Status Lowering::fill(const OperatorSyntax& op, VectorMatching& matching) const {
@@ -153,67 +157,68 @@ Status Lowering::fill(const OperatorSyntax& op, VectorMatching& matching) const 
   return {};
 }
 
-Result<MutableExpr> Lowering::binary(MutableExpr lhs, const OperatorSyntax& op,
-                                     MutableExpr rhs) const {
+Result<Tree> Lowering::binary(Tree lhs, const OperatorSyntax& op, Tree rhs) const {
   using Card = VectorMatching::Card;
   Binary node;
   node.op = static_cast<BinaryOp>(static_cast<int>(op.op.kind) - static_cast<int>(Kind::Add));
   node.return_bool = op.return_bool;
   VectorMatching matching;
   matching.on = op.matching.kind == Kind::On;
-  VAGT_TRY(matching.labels, labels(op.labels));
-  VAGT_TRY(matching.include, labels(op.include));
+  VAGT_TRY(matching.labels, lower_labels(op.labels, text_));
+  VAGT_TRY(matching.include, lower_labels(op.include, text_));
   if (op.grouping.kind == Kind::GroupLeft) matching.card = Card::ManyToOne;
   if (op.grouping.kind == Kind::GroupRight) matching.card = Card::OneToMany;
   VAGT_CHECK_OK(fill(op, matching));
   const bool fills = matching.fill_lhs || matching.fill_rhs;
   if (fills && !options_.binop_fill_modifiers)
-    return error_at(text_, lhs->source.begin,
+    return error_at(text_, lhs.expr->source.begin,
                     "binop fill modifiers are experimental and not enabled");
   if (is_set_operator(node.op) && matching.card == Card::OneToOne) matching.card = Card::ManyToMany;
   // What the type check must refuse between scalars is kept for it; what it lets pass means nothing
   // there.
-  const bool vectors = lhs->type == ValueType::Vector && rhs->type == ValueType::Vector;
+  const ValueType left = lhs.expr->type, right = rhs.expr->type;
+  const bool vectors = left == ValueType::Vector && right == ValueType::Vector;
   if (vectors || !matching.labels.empty() || fills) node.matching = std::move(matching);
-  const bool scalars = lhs->type == ValueType::Scalar && rhs->type == ValueType::Scalar;
-  const Source source{lhs->source.begin, rhs->source.end};
-  node.lhs = std::move(lhs);
-  node.rhs = std::move(rhs);
-  return make_expr(std::move(node), scalars ? ValueType::Scalar : ValueType::Vector, source);
+  const bool scalars = left == ValueType::Scalar && right == ValueType::Scalar;
+  const Source source{lhs.expr->source.begin, rhs.expr->source.end};
+  node.lhs = std::move(lhs.expr);
+  node.rhs = std::move(rhs.expr);
+  return grow(make_expr(std::move(node), scalars ? ValueType::Scalar : ValueType::Vector, source),
+              std::max(lhs.height, rhs.height));
 }
 
-Result<MutableExpr> Lowering::operand(const OperandSyntax& syntax) {
-  VAGT_TRY(MutableExpr value, primary(syntax.primary));
-  size_t subqueries = 0;
+Result<Tree> Lowering::operand(const OperandSyntax& syntax) {
+  VAGT_TRY(Tree value, primary(syntax.primary));
   for (const SuffixSyntax& suffix : syntax.suffixes) {
-    if (suffix.subquery && ++subqueries > options_.max_depth)
-      return fail(suffix.head,
-                  fmt::format("more than {} sub-queries of sub-queries", options_.max_depth));
-    VAGT_TRY(value, apply_suffix(std::move(value), suffix, text_, options_));
+    VAGT_TRY(value.expr, apply_suffix(std::move(value.expr), suffix, text_, options_));
+    if (suffix.head.kind == Kind::LeftBracket) {
+      VAGT_TRY(value, grow(std::move(value.expr), value.height));
+    }
   }
   return value;
 }
 
-Result<MutableExpr> Lowering::primary(const PrimarySyntax& syntax) {
+Result<Tree> Lowering::primary(const PrimarySyntax& syntax) {
   using Form = PrimarySyntax::Form;
   const Source head{syntax.head.begin, syntax.head.end};
   switch (syntax.form) {
     case Form::Number: {
       VAGT_TRY(const double value, number_value(syntax.head, text_));
-      return make_expr(NumberLiteral{value, syntax.head.kind == Kind::Duration}, ValueType::Scalar,
-                       head);
+      return Tree{make_expr(NumberLiteral{value, syntax.head.kind == Kind::Duration},
+                            ValueType::Scalar, head)};
     }
     case Form::String:
-      return make_expr(StringLiteral{unquote(word(syntax.head))}, ValueType::String, head);
+      return Tree{make_expr(StringLiteral{unquote(word(syntax.head))}, ValueType::String, head)};
     case Form::Selector: {
-      VAGT_TRY(VectorSelector node, selector(syntax));
-      return make_expr(std::move(node), ValueType::Vector,
-                       {head.begin, syntax.matchers ? syntax.matchers->close.end : head.end});
+      VAGT_TRY(VectorSelector node, lower_selector(syntax, text_));
+      const uint32_t end = syntax.matchers ? syntax.matchers->close.end : head.end;
+      return Tree{make_expr(std::move(node), ValueType::Vector, {head.begin, end})};
     }
     case Form::Paren: {
-      VAGT_TRY(MutableExpr inner, expression(syntax.args[0]));
-      const ValueType type = inner->type;
-      return make_expr(Paren{std::move(inner)}, type, {head.begin, syntax.close.end});
+      VAGT_TRY(Tree inner, expression(syntax.args[0]));
+      const ValueType type = inner.expr->type;
+      return grow(make_expr(Paren{std::move(inner.expr)}, type, {head.begin, syntax.close.end}),
+                  inner.height);
     }
     case Form::Call:
       return call(syntax);
@@ -223,36 +228,40 @@ Result<MutableExpr> Lowering::primary(const PrimarySyntax& syntax) {
   return Status{Code::Internal, "unknown form"};
 }
 
-Result<std::vector<ExprPtr>> Lowering::arguments(const PrimarySyntax& syntax) {
+Result<std::vector<ExprPtr>> Lowering::arguments(const PrimarySyntax& syntax, size_t& height) {
   std::vector<ExprPtr> args;
   for (const ExpressionSyntax& arg : syntax.args) {
-    VAGT_TRY(MutableExpr value, expression(arg));
-    args.push_back(std::move(value));
+    VAGT_TRY(Tree value, expression(arg));
+    height = std::max(height, value.height);
+    args.push_back(std::move(value.expr));
   }
   if (syntax.trailing_comma.kind == Kind::Comma)
     return fail(syntax.trailing_comma, "trailing commas not allowed in function call args");
   return args;
 }
 
-Result<MutableExpr> Lowering::call(const PrimarySyntax& syntax) {
-  VAGT_TRY(std::vector<ExprPtr> args, arguments(syntax));
+Result<Tree> Lowering::call(const PrimarySyntax& syntax) {
+  size_t height = 0;
+  VAGT_TRY(std::vector<ExprPtr> args, arguments(syntax, height));
   const std::string_view name = word(syntax.head);
   const FunctionSignature* function = find_function(name);
   if (function == nullptr) return fail(syntax.head, "unknown function with name " + quote(name));
   if (function->experimental && !options_.experimental_functions)
     return fail(syntax.head, fmt::format("function {} is not enabled", quote(name)));
-  return make_expr(Call{function, std::move(args)}, function->returns,
-                   {syntax.head.begin, syntax.close.end});
+  return grow(make_expr(Call{function, std::move(args)}, function->returns,
+                        {syntax.head.begin, syntax.close.end}),
+              height);
 }
 
-Result<MutableExpr> Lowering::aggregate(const PrimarySyntax& syntax) {
+Result<Tree> Lowering::aggregate(const PrimarySyntax& syntax) {
   Aggregate node;
   node.op =
       static_cast<AggregateOp>(static_cast<int>(syntax.head.kind) - static_cast<int>(Kind::Sum));
-  VAGT_TRY(std::vector<ExprPtr> args, arguments(syntax));
+  size_t height = 0;
+  VAGT_TRY(std::vector<ExprPtr> args, arguments(syntax, height));
   if (syntax.grouping) {
     node.without = syntax.grouping->keyword.kind == Kind::Without;
-    VAGT_TRY(node.grouping, labels(syntax.grouping->labels));
+    VAGT_TRY(node.grouping, lower_labels(syntax.grouping->labels, text_));
   }
   if (args.empty()) return fail(syntax.head, "no arguments for aggregate expression provided");
   const bool experimental = node.op == AggregateOp::Limitk || node.op == AggregateOp::LimitRatio;
@@ -269,58 +278,16 @@ Result<MutableExpr> Lowering::aggregate(const PrimarySyntax& syntax) {
                     wanted, args.size()));
   if (wanted == 2) node.param = args[0];
   node.expr = args[wanted - 1];
-  const uint32_t end = syntax.close.end;
-  return make_expr(std::move(node), ValueType::Vector, {syntax.head.begin, end});
-}
-
-Result<std::vector<std::string>> Lowering::labels(const LabelsSyntax& syntax) const {
-  std::vector<std::string> names;
-  for (const Token& token : syntax.names) {
-    std::string name = token.kind == Kind::String ? unquote(word(token)) : std::string(word(token));
-    if (!is_utf8_name(name)) return fail(token, "invalid label name for grouping: " + quote(name));
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
-Result<Matcher> Lowering::matcher(const MatcherSyntax& syntax) const {
-  const bool quoted = syntax.label.kind == Kind::String;
-  std::string label = quoted ? unquote(word(syntax.label)) : std::string(word(syntax.label));
-  if (syntax.op.kind == Kind::Eof)
-    return Matcher::equal(std::string(kMetricName), std::move(label));
-  MatchOp op = MatchOp::Equal;
-  if (syntax.op.kind == Kind::NotEqual) op = MatchOp::NotEqual;
-  if (syntax.op.kind == Kind::MatchRegex) op = MatchOp::Regex;
-  if (syntax.op.kind == Kind::MatchNotRegex) op = MatchOp::NotRegex;
-  Result<Matcher> made = Matcher::make(op, std::move(label), unquote(word(syntax.value)));
-  if (!made) return fail(syntax.label, made.error().message());
-  return made;
-}
-
-Result<VectorSelector> Lowering::selector(const PrimarySyntax& syntax) const {
-  VectorSelector node;
-  if (syntax.head.kind != Kind::LeftBrace) node.name = word(syntax.head);
-  if (syntax.matchers) {
-    for (const MatcherSyntax& item : syntax.matchers->items) {
-      VAGT_TRY(Matcher made, matcher(item));
-      node.matchers.push_back(std::move(made));
-    }
-  }
-  if (!node.name.empty())
-    node.matchers.push_back(Matcher::equal(std::string(kMetricName), node.name));
-  return node;
+  return grow(make_expr(std::move(node), ValueType::Vector, {syntax.head.begin, syntax.close.end}),
+              height);
 }
 
 }  // namespace
 
 Result<ExprPtr> lower_expression(const ExpressionSyntax& syntax, std::string_view text,
                                  const ParseOptions& options) {
-  VAGT_TRY(MutableExpr expr, Lowering(text, options).expression(syntax));
-  return ExprPtr(std::move(expr));
-}
-
-Result<VectorSelector> lower_selector(const PrimarySyntax& syntax, std::string_view text) {
-  return Lowering(text, ParseOptions{}).selector(syntax);
+  VAGT_TRY(Tree tree, Lowering(text, options).expression(syntax));
+  return ExprPtr(std::move(tree.expr));
 }
 
 }  // namespace vagt::query::syntax

@@ -1,7 +1,9 @@
 // Syntax to the public tree, untyped faults found.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "query/ast.h"
@@ -14,6 +16,9 @@ namespace vagt::query::syntax {
 // Prometheus's words.
 Result<ExprPtr> lower_expression(const ExpressionSyntax& syntax, std::string_view text,
                                  const ParseOptions& options);
+// Label names of by(), on() and their like, unquoted.
+Result<std::vector<std::string>> lower_labels(const LabelsSyntax& syntax, std::string_view text);
+// A name, matchers, or both; the matcher of a name outside the braces comes last.
 Result<VectorSelector> lower_selector(const PrimarySyntax& syntax, std::string_view text);
 
 }  // namespace vagt::query::syntax

@@ -19,13 +19,13 @@ Result<syntax::TokenList> checked_tokens(std::string_view text, const ParseOptio
                   fmt::format("1:{}: parse error: query is longer than {} bytes",
                               options.max_bytes + 1, options.max_bytes)};
   syntax::TokenList list = syntax::tokenize(text);
-  if (list.max_nesting <= options.max_depth) return list;
+  if (list.max_nesting <= options.max_nesting) return list;
   size_t depth = 0;
   for (const syntax::Token& token : list.tokens) {
-    if (token.kind == syntax::Kind::LeftParen && ++depth > options.max_depth)
+    if (token.kind == syntax::Kind::LeftParen && ++depth > options.max_nesting)
       return syntax::error_at(
           text, token.begin,
-          fmt::format("parentheses are nested more than {} deep", options.max_depth));
+          fmt::format("parentheses are nested more than {} deep", options.max_nesting));
     if (token.kind == syntax::Kind::RightParen) --depth;
   }
   return list;

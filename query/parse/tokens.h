@@ -85,6 +85,9 @@ enum class Kind : uint8_t {
   MinOf,
   MaxOf,
 };
+// The keyword that a word is, in any case of letters; Number for inf and nan; Identifier for all
+// others.
+Kind word_kind(std::string_view word);
 constexpr bool is_binary_operator(Kind k) { return k >= Kind::Add && k <= Kind::Unless; }
 constexpr bool is_aggregator(Kind k) { return k >= Kind::Sum && k <= Kind::LimitRatio; }
 constexpr bool is_function_keyword(Kind k) { return k >= Kind::Start; }
