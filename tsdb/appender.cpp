@@ -1,0 +1,322 @@
+// The write path: samples are staged, then journalled, then visible.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "tsdb/core.h"
+
+namespace vagt::tsdb {
+namespace {
+
+constexpr size_t kSealInline = 4096;  // series with closed chunks after which a commit writes them
+
+// Slot → the newest staged sample of it; cleared by moving on to the next round.
+class StagedIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t find(Slot slot) const {
+    if (cells_.empty()) return kNone;
+    for (size_t i = slot * kMix & mask();; i = (i + 1) & mask()) {
+      if (cells_[i].round != round_) return kNone;
+      if (cells_[i].slot == slot) return cells_[i].index;
+    }
+  }
+  void set(Slot slot, uint32_t index) {
+    if ((used_ + 1) * 2 > cells_.size()) grow();
+    if (place(slot, index)) ++used_;
+  }
+  void clear() {
+    ++round_;
+    used_ = 0;
+  }
+
+ private:
+  static constexpr size_t kMix = 0x9E3779B1u;
+  struct Cell {
+    uint32_t round = 0;
+    Slot slot = 0;
+    uint32_t index = 0;
+  };
+  size_t mask() const { return cells_.size() - 1; }
+  bool place(Slot slot, uint32_t index) {
+    for (size_t i = slot * kMix & mask();; i = (i + 1) & mask()) {
+      const bool empty = cells_[i].round != round_;
+      if (!empty && cells_[i].slot != slot) continue;
+      cells_[i] = {round_, slot, index};
+      return empty;
+    }
+  }
+  void grow() {
+    std::vector<Cell> old = std::move(cells_);
+    cells_.assign(std::max<size_t>(64, old.size() * 2), Cell());
+    for (const Cell& cell : old)
+      if (cell.round == round_) place(cell.slot, cell.index);
+  }
+  std::vector<Cell> cells_;
+  uint32_t round_ = 1;
+  size_t used_ = 0;
+};
+
+class RocksAppender final : public Appender {
+ public:
+  RocksAppender(StoreCore& core, bool any_age)
+      : core_(core), any_age_(any_age), bounds_(core.bounds(any_age)), now_(core.now_seconds()) {}
+  ~RocksAppender() override { forget(); }
+
+  Result<SeriesRef> series(const Labels& labels) override {
+    if (labels.empty()) return Status::invalid("a series needs at least one label");
+    Head::Found found = core_.head_.find(labels, false);
+    if (found.ref != SeriesRef::None && !found.fresh) return found.ref;
+    for (const FreshSeries& mine : batch_.fresh)
+      if (mine.slot == found.slot && found.ref != SeriesRef::None) return found.ref;
+    VAGT_TRY(found, core_.find_or_create(labels));
+    if (found.fresh) batch_.fresh.push_back({found.slot, labels});
+    return found.ref;
+  }
+
+  Code append(SeriesRef ref, Sample sample) override {
+    Series* series = core_.head_.resolve(ref);
+    if (series == nullptr) return Code::NotFound;
+    const Slot slot = Head::slot_of(ref);
+    const int64_t t = to_millis(sample.t);
+    const uint64_t bits = std::bit_cast<uint64_t>(sample.v);
+    auto [newest, newest_bits] = newest_of(*series);
+    const uint32_t staged = slot == last_slot_ ? last_index_ : index_.find(slot);
+    if (staged != StagedIndex::kNone && batch_.samples[staged].t > newest) {
+      newest = batch_.samples[staged].t;
+      newest_bits = std::bit_cast<uint64_t>(batch_.samples[staged].v);
+    }
+    std::optional<Timestamp> series_newest;
+    if (newest != kNoTime) series_newest = from_millis(newest);
+    const Admission admission = admit(bounds_, series_newest, sample.t);
+    if (admission.code != Code::Ok) return admission.code;
+    if (admission.same_time) return bits == newest_bits ? Code::Ok : Code::Duplicate;
+    if (admission.late) {
+      if (const Code code = check_late(*series, slot, t, bits); code != Code::Internal) return code;
+      late_.emplace(std::pair(slot, t), bits);
+    }
+    batch_.samples.push_back({slot, static_cast<uint64_t>(ref), t, sample.v});
+    series->touched.store(now_, std::memory_order_relaxed);
+    if (admission.late) return Code::Ok;
+    last_slot_ = slot;
+    last_index_ = static_cast<uint32_t>(batch_.samples.size() - 1);
+    index_.set(slot, last_index_);
+    return Code::Ok;
+  }
+
+  void metadata(std::string_view metric, const Metadata& metadata) override {
+    batch_.metadata.emplace_back(metric, metadata);
+  }
+
+  Status commit() override {
+    const Status status = core_.commit(batch_);
+    if (!status.ok()) return status;
+    forget();
+    bounds_ = core_.bounds(any_age_);
+    now_ = core_.now_seconds();
+    return {};
+  }
+
+ private:
+  // Both atomics belong together: read again when a commit came between.
+  static std::pair<int64_t, uint64_t> newest_of(const Series& series) {
+    while (true) {
+      const int64_t t = series.newest_t.load(std::memory_order_acquire);
+      const uint64_t bits = series.newest_bits.load(std::memory_order_acquire);
+      if (series.newest_t.load(std::memory_order_relaxed) == t) return {t, bits};
+    }
+  }
+
+  // Internal: nothing of that time is staged or in memory.
+  Code check_late(Series& series, Slot slot, int64_t t, uint64_t bits) {
+    if (const auto it = late_.find({slot, t}); it != late_.end())
+      return it->second == bits ? Code::Ok : Code::Duplicate;
+    for (const StagedSample& staged : batch_.samples)  // in order in this very batch
+      if (staged.slot == slot && staged.t == t)
+        return std::bit_cast<uint64_t>(staged.v) == bits ? Code::Ok : Code::Duplicate;
+    base::MutexLock lock(core_.head_.shard(slot));
+    double there;
+    if (!series.find(t, there)) return Code::Internal;
+    return std::bit_cast<uint64_t>(there) == bits ? Code::Ok : Code::Duplicate;
+  }
+
+  void forget() {
+    for (const FreshSeries& fresh : batch_.fresh) core_.head_.settle(fresh.slot, false);
+    batch_ = CommitBatch();
+    late_.clear();
+    index_.clear();
+    last_slot_ = HeadIndex::kNone;
+  }
+
+  StoreCore& core_;
+  const bool any_age_;
+  TimeBounds bounds_;
+  uint32_t now_;
+  CommitBatch batch_;
+  StagedIndex index_;
+  std::map<std::pair<Slot, int64_t>, uint64_t> late_;
+  Slot last_slot_ = HeadIndex::kNone;
+  uint32_t last_index_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Appender> StoreCore::appender(bool any_age) {
+  return std::make_unique<RocksAppender>(*this, any_age);
+}
+
+TimeBounds StoreCore::bounds(bool any_age) const {
+  TimeBounds bounds;
+  if (const int64_t newest = newest_.load(std::memory_order_relaxed); newest != kNoTime)
+    bounds.newest = from_millis(newest);
+  bounds.now = options_.clock->now();
+  bounds.retention = Duration(retention_ms_.load(std::memory_order_relaxed));
+  bounds.out_of_order_window = Duration(window_ms_.load(std::memory_order_relaxed));
+  bounds.any_age = any_age;
+  return bounds;
+}
+
+// The id the labels have on disk from earlier, so that a series that comes back is the same.
+Result<SeriesId> StoreCore::disk_id(const Labels& labels) {
+  VAGT_TRY(const auto ids, db_->get(Family::Series, fingerprint_key(labels.fingerprint())));
+  if (!ids) return SeriesId{0};
+  for (ByteReader in(*ids); !in.done() && in.ok();) {
+    const SeriesId id = in.varint();
+    VAGT_TRY(const auto stored, db_->get(Family::Series, series_key(id)));
+    if (!stored) continue;
+    if (const auto decoded = decode_labels(*stored); decoded && *decoded == labels) return id;
+  }
+  return SeriesId{0};
+}
+
+Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
+  Head::Found found = head_.find(labels, true);
+  if (found.ref != SeriesRef::None) return found;
+  if (head_.size() >= options_.max_series)
+    return Status(Code::LimitExceeded,
+                  "series limit of " + std::to_string(options_.max_series) + " reached");
+  VAGT_TRY(const SeriesId known, disk_id(labels));
+  found = head_.find_or_create(labels, known != 0 ? known : next_id_.fetch_add(1));
+  if (found.ref == SeriesRef::None)
+    return Status(Code::LimitExceeded, "the head holds no more series");
+  if (known != 0) {  // it has been here before: its chunks on disk count
+    base::MutexLock lock(head_.shard(found.slot));
+    Series& series = head_.at(found.slot);
+    series.disk_last_t = std::max(series.disk_last_t, retired_max_.load());
+  }
+  return found;
+}
+
+Status StoreCore::commit(CommitBatch& batch) {
+  base::MutexLock lock(commit_mutex_);
+  if (is_degraded_.load(std::memory_order_relaxed)) {
+    metrics_.commits_failed.add();
+    return {Code::Unavailable, degraded()};
+  }
+  for (const StagedSample& sample : batch.samples)
+    if (head_.at(sample.slot).ref.load(std::memory_order_relaxed) != sample.ref)
+      return {Code::NotFound, "a series of the batch was retired meanwhile"};
+  if (const Status written = write_commit(batch); !written.ok()) {
+    metrics_.commits_failed.add();
+    enter_degraded(written.message());
+    return {Code::Unavailable, written.message()};
+  }
+  apply(batch);
+  metrics_.commits.add();
+  metrics_.samples.add(static_cast<double>(batch.samples.size()));
+  if (to_seal_.size() < kSealInline) return {};
+  if (const Status sealed = seal_pending(); !sealed.ok()) enter_degraded(sealed.message());
+  return {};
+}
+
+Status StoreCore::write_commit(CommitBatch& batch) {
+  Batch out;
+  JournalWriter journal;
+  journal.reserve(batch.samples.size());
+  for (const StagedSample& sample : batch.samples)
+    journal.add(head_.at(sample.slot).id, sample.t, sample.v);
+  std::vector<Series*> stored;
+  if (!batch.fresh.empty()) {
+    std::set<Slot> used;
+    for (const StagedSample& sample : batch.samples) used.insert(sample.slot);
+    for (const FreshSeries& fresh : batch.fresh) {
+      Series& series = head_.at(fresh.slot);
+      if (series.on_disk || !used.contains(fresh.slot)) continue;
+      out.put(Family::Series, series_key(series.id), encode_labels(fresh.labels));
+      std::string id;
+      put_varint(id, series.id);
+      out.append(Family::Series, fingerprint_key(fresh.labels.fingerprint()), id);
+      stored.push_back(&series);
+    }
+  }
+  for (const auto& [metric, metadata] : batch.metadata) {
+    {
+      base::MutexLock lock(metadata_mutex_);
+      const auto known = metadata_.find(metric);
+      if (known != metadata_.end() && known->second == metadata) continue;
+    }
+    out.put(Family::Meta, meta_metadata_key(metric), encode_metadata(metadata));
+  }
+  if (!batch.samples.empty())
+    out.put(Family::Journal, journal_key(sequence_ + 1), journal.record());
+  if (out.empty()) return {};
+  VAGT_CHECK_OK(db_->write(out, false));
+  log_dirty_.store(true, std::memory_order_relaxed);
+  for (Series* series : stored) series->on_disk = true;
+  metrics_.series_created.add(static_cast<double>(stored.size()));
+  journal_size_ += journal.record().size() + 16;
+  return {};
+}
+
+void StoreCore::apply(CommitBatch& batch) {
+  {
+    base::MutexLock lock(metadata_mutex_);
+    for (auto& [metric, metadata] : batch.metadata) metadata_[metric] = metadata;
+  }
+  if (batch.samples.empty()) return;
+  // By shard, each in the order of the batch.
+  std::array<uint32_t, Head::kShards + 1> begin{};
+  for (const StagedSample& s : batch.samples) ++begin[Head::shard_number(s.slot) + 1];
+  for (size_t i = 0; i < Head::kShards; ++i) begin[i + 1] += begin[i];
+  std::vector<uint32_t> order(batch.samples.size());
+  auto next = begin;
+  for (uint32_t i = 0; i < batch.samples.size(); ++i)
+    order[next[Head::shard_number(batch.samples[i].slot)]++] = i;
+
+  base::MutexLock applying(apply_mutex_);
+  const uint64_t sequence = sequence_ + 1;
+  const int64_t watched = readers_.watched_until();
+  std::vector<SlotTime> seen_by_readers;
+  int64_t newest = newest_.load(std::memory_order_relaxed);
+  int64_t oldest = oldest_.load(std::memory_order_relaxed);
+  for (size_t shard = 0; shard < Head::kShards; ++shard) {
+    if (begin[shard] == begin[shard + 1]) continue;
+    base::MutexLock lock(head_.shard(batch.samples[order[begin[shard]]].slot));
+    for (uint32_t i = begin[shard]; i < begin[shard + 1]; ++i) {
+      const StagedSample& s = batch.samples[order[i]];
+      Series& series = head_.at(s.slot);
+      const size_t closed = series.extra() != nullptr ? series.extra()->closed.size() : 0;
+      const int64_t last = series.newest_t.load(std::memory_order_relaxed);
+      if (s.t > last) {
+        series.append(s.t, s.v, sequence);
+      } else if (s.t == last || !series.append_late(s.t, s.v, sequence)) {
+        continue;  // another appender was first
+      }
+      if (s.t <= watched) seen_by_readers.push_back({s.slot, s.t});
+      newest = std::max(newest, s.t);
+      oldest = std::min(oldest, s.t);
+      if (series.extra() != nullptr && series.extra()->closed.size() > closed)
+        to_seal_.push_back(s.slot);
+    }
+  }
+  if (!seen_by_readers.empty()) readers_.record(sequence, std::move(seen_by_readers));
+  newest_.store(newest, std::memory_order_relaxed);
+  oldest_.store(oldest, std::memory_order_relaxed);
+  sequence_ = sequence;
+  visible_.store(sequence, std::memory_order_release);
+  for (const FreshSeries& fresh : batch.fresh)
+    if (head_.at(fresh.slot).newest_t.load(std::memory_order_relaxed) != kNoTime)
+      head_.settle(fresh.slot, true);
+}
+
+}  // namespace vagt::tsdb

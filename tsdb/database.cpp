@@ -1,0 +1,290 @@
+#include "tsdb/database.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <cstdarg>
+#include <filesystem>
+
+namespace vagt::tsdb {
+namespace {
+
+constexpr std::array<const char*, kFamilies> kNames = {"meta",   "journal",  "head", "series",
+                                                       "chunks", "postings", "state"};
+
+rocksdb::Slice slice(std::string_view s) { return {s.data(), s.size()}; }
+std::string_view view(const rocksdb::Slice& s) { return {s.data(), s.size()}; }
+
+Status to_status(const rocksdb::Status& s) {
+  if (s.ok()) return {};
+  if (s.IsNoSpace()) return {Code::Unavailable, "disk full: " + s.ToString()};
+  if (s.IsCorruption()) return {Code::Corruption, s.ToString()};
+  if (s.IsNotFound()) return {Code::NotFound, s.ToString()};
+  return {Code::Io, s.ToString()};
+}
+
+// The lists of ids in series and postings grow by appending; each piece reads alone.
+class AppendOperator final : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger*) const override {
+    if (existing != nullptr) result->assign(existing->data(), existing->size());
+    result->append(value.data(), value.size());
+    return true;
+  }
+  const char* Name() const override { return "vagt.append"; }
+};
+
+// RocksDB's warnings (dropped log records, failed flushes) belong in our log.
+class ForwardingLogger final : public rocksdb::Logger {
+ public:
+  explicit ForwardingLogger(base::Logger log)
+      : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(std::move(log)) {}
+  using rocksdb::Logger::Logv;
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level == rocksdb::InfoLogLevel::HEADER_LEVEL)
+      return;
+    char text[1024];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    log_.warn("storage engine", {{"message", std::string(text)}});
+  }
+  void Logv(const char*, va_list) override {}  // info
+
+ private:
+  base::Logger log_;
+};
+
+rocksdb::ColumnFamilyOptions family_options(Family family,
+                                            const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.cache_index_and_filter_blocks = true;
+  table.format_version = 5;
+  table.block_size = family == Family::Chunks ? 32u << 10 : 8u << 10;
+  if (family == Family::Series) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.write_buffer_size = 8u << 20;
+  options.max_write_buffer_number = 3;
+  options.arena_block_size = 64u << 10;
+  options.target_file_size_base = 16u << 20;
+  options.max_bytes_for_level_base = 64u << 20;
+  options.level_compaction_dynamic_level_bytes = true;
+  // The journal lives for minutes: compressing it costs more than it saves.
+  options.compression = family == Family::Journal ? rocksdb::kNoCompression : rocksdb::kZSTD;
+  if (family != Family::Journal) options.bottommost_compression = rocksdb::kZSTD;
+  if (family == Family::Series || family == Family::Postings)
+    options.merge_operator = std::make_shared<AppendOperator>();
+  return options;
+}
+
+rocksdb::DBOptions database_options(const DatabaseOptions& options) {
+  rocksdb::DBOptions db;
+  db.create_if_missing = true;
+  db.create_missing_column_families = true;
+  db.db_write_buffer_size = options.memtable_bytes;
+  // A quiet family would otherwise keep old logs for ever.
+  db.max_total_wal_size = 96u << 20;
+  // One damaged record costs that record, not all after it; the log says what was dropped.
+  db.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  db.avoid_flush_during_recovery = true;
+  db.avoid_flush_during_shutdown = true;
+  db.max_background_jobs = 2;
+  db.max_open_files = 256;
+  db.bytes_per_sync = 1u << 20;
+  db.max_bgerror_resume_count = 0;  // we decide when to resume
+  db.stats_dump_period_sec = 0;
+  db.stats_persist_period_sec = 0;
+  db.info_log = std::make_shared<ForwardingLogger>(options.log);
+  db.recycle_log_file_num = 0;
+  return db;
+}
+
+}  // namespace
+
+struct Batch::Impl {
+  struct Handles;
+  // Families are resolved when the batch is written: handles belong to a Database.
+  struct Op {
+    enum class Kind : uint8_t { Put, Append, Erase, EraseRange } kind;
+    Family family;
+    std::string key, value;
+  };
+  std::vector<Op> ops;
+  size_t bytes = 0;
+  void add(Op::Kind kind, Family family, std::string_view key, std::string_view value) {
+    ops.push_back({kind, family, std::string(key), std::string(value)});
+    bytes += key.size() + value.size() + 16;
+  }
+};
+
+Batch::Batch() : impl_(std::make_unique<Impl>()) {}
+Batch::~Batch() = default;
+void Batch::put(Family family, std::string_view key, std::string_view value) {
+  impl_->add(Impl::Op::Kind::Put, family, key, value);
+}
+void Batch::append(Family family, std::string_view key, std::string_view value) {
+  impl_->add(Impl::Op::Kind::Append, family, key, value);
+}
+void Batch::erase(Family family, std::string_view key) {
+  impl_->add(Impl::Op::Kind::Erase, family, key, {});
+}
+void Batch::erase_range(Family family, std::string_view begin, std::string_view end) {
+  impl_->add(Impl::Op::Kind::EraseRange, family, begin, end);
+}
+size_t Batch::bytes() const { return impl_->bytes; }
+bool Batch::empty() const { return impl_->ops.empty(); }
+void Batch::clear() { impl_ = std::make_unique<Impl>(); }
+
+struct Scan::Impl {
+  std::unique_ptr<rocksdb::Iterator> it;
+};
+Scan::Scan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Scan::~Scan() = default;
+void Scan::seek(std::string_view key) { impl_->it->Seek(slice(key)); }
+void Scan::seek_to_last() { impl_->it->SeekToLast(); }
+bool Scan::valid() const { return impl_->it->Valid(); }
+void Scan::next() { impl_->it->Next(); }
+std::string_view Scan::key() const { return view(impl_->it->key()); }
+std::string_view Scan::value() const { return view(impl_->it->value()); }
+Status Scan::status() const { return to_status(impl_->it->status()); }
+
+struct Database::Impl {
+  std::unique_ptr<rocksdb::DB> db;
+  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> handles{};
+  std::vector<rocksdb::ColumnFamilyHandle*> all;
+  rocksdb::ColumnFamilyHandle* of(Family family) const {
+    return handles[static_cast<size_t>(family)];
+  }
+  ~Impl() {
+    for (auto* handle : all) db->DestroyColumnFamilyHandle(handle);
+    if (db != nullptr) db->Close().PermitUncheckedError();
+  }
+};
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::~Database() = default;
+
+Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.path, error);
+  if (error) return Status::io("cannot create " + options.path + ": " + error.message());
+  const auto cache = rocksdb::NewLRUCache(options.cache_bytes, 2);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  families.emplace_back(rocksdb::kDefaultColumnFamilyName, family_options(Family::Meta, cache));
+  for (size_t i = 0; i < kFamilies; ++i)
+    families.emplace_back(kNames[i], family_options(static_cast<Family>(i), cache));
+  auto impl = std::make_unique<Impl>();
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status opened =
+      rocksdb::DB::Open(database_options(options), options.path, families, &impl->all, &db);
+  if (!opened.ok()) {
+    const std::string text = opened.ToString();
+    if (opened.IsIOError() && text.find("LOCK") != std::string::npos &&
+        text.find("lock") != std::string::npos)
+      return Status(Code::Unavailable, "the data directory " + options.path +
+                                           " is in use by another process: " + text);
+    return Status(to_status(opened).at(options.path));
+  }
+  impl->db.reset(db);
+  for (size_t i = 0; i < kFamilies; ++i) impl->handles[i] = impl->all[i + 1];
+  return std::unique_ptr<Database>(new Database(std::move(impl)));
+}
+
+Status Database::write(const Batch& batch, bool sync) {
+  using Kind = Batch::Impl::Op::Kind;
+  rocksdb::WriteBatch out(batch.bytes() + 64);
+  rocksdb::Status s;
+  for (const auto& op : batch.impl_->ops) {
+    auto* family = impl_->of(op.family);
+    switch (op.kind) {
+      case Kind::Put:
+        s = out.Put(family, op.key, op.value);
+        break;
+      case Kind::Append:
+        s = out.Merge(family, op.key, op.value);
+        break;
+      case Kind::Erase:
+        s = out.Delete(family, op.key);
+        break;
+      case Kind::EraseRange:
+        s = out.DeleteRange(family, op.key, op.value);
+        break;
+    }
+    if (!s.ok()) return to_status(s);
+  }
+  rocksdb::WriteOptions how;
+  how.sync = sync;
+  return to_status(impl_->db->Write(how, &out));
+}
+
+Result<std::optional<std::string>> Database::get(Family family, std::string_view key) const {
+  std::string value;
+  const rocksdb::Status s = impl_->db->Get({}, impl_->of(family), slice(key), &value);
+  if (s.IsNotFound()) return std::optional<std::string>();
+  if (!s.ok()) return to_status(s);
+  return std::optional<std::string>(std::move(value));
+}
+
+std::unique_ptr<Scan> Database::scan(Family family) const {
+  auto impl = std::make_unique<Scan::Impl>();
+  impl->it.reset(impl_->db->NewIterator({}, impl_->of(family)));
+  return std::unique_ptr<Scan>(new Scan(std::move(impl)));
+}
+
+Status Database::sync_log() { return to_status(impl_->db->SyncWAL()); }
+
+Status Database::flush() {
+  return to_status(impl_->db->Flush(rocksdb::FlushOptions(), impl_->all));
+}
+
+Status Database::compact(Family family) {
+  rocksdb::CompactRangeOptions how;
+  how.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  return to_status(impl_->db->CompactRange(how, impl_->of(family), nullptr, nullptr));
+}
+
+Status Database::drop_range(Family family, std::string_view begin, std::string_view end) {
+  const rocksdb::Slice from = slice(begin), to = slice(end);
+  const rocksdb::Status files =
+      rocksdb::DeleteFilesInRange(impl_->db.get(), impl_->of(family), &from, &to, false);
+  if (!files.ok()) return to_status(files);
+  // It skips the newest level and files that straddle the range.
+  return to_status(impl_->db->DeleteRange({}, impl_->of(family), from, to));
+}
+
+Status Database::resume() { return to_status(impl_->db->Resume()); }
+
+Status Database::copy_to(const std::string& path) const {
+  rocksdb::Checkpoint* checkpoint = nullptr;
+  const rocksdb::Status made = rocksdb::Checkpoint::Create(impl_->db.get(), &checkpoint);
+  const std::unique_ptr<rocksdb::Checkpoint> owner(checkpoint);
+  if (!made.ok()) return to_status(made);
+  return to_status(checkpoint->CreateCheckpoint(path));
+}
+
+uint64_t Database::file_bytes(Family family) const {
+  uint64_t bytes = 0;
+  impl_->db->GetIntProperty(impl_->of(family), rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
+  return bytes;
+}
+
+uint64_t Database::range_bytes(Family family, std::string_view begin, std::string_view end) const {
+  const rocksdb::Range range(slice(begin), slice(end));
+  uint64_t bytes = 0;
+  rocksdb::SizeApproximationOptions how;
+  how.include_memtables = true;
+  impl_->db->GetApproximateSizes(how, impl_->of(family), &range, 1, &bytes).PermitUncheckedError();
+  return bytes;
+}
+
+Status Database::verify() const { return to_status(impl_->db->VerifyChecksum()); }
+
+}  // namespace vagt::tsdb

@@ -1,0 +1,149 @@
+#include "tsdb/head.h"
+
+namespace vagt::tsdb {
+
+Head::Head()
+    : blocks_(new std::atomic<Block*>[kBlocks]()),
+      index_([this](Slot slot) { return at(slot).pairs(); }) {}
+
+Head::~Head() {
+  for (size_t i = 0; i < kBlocks; ++i) {
+    Block* block = blocks_[i].load(std::memory_order_relaxed);
+    if (block == nullptr) break;
+    delete block;
+  }
+}
+
+Series& Head::at(Slot slot) const {
+  return blocks_[slot / kBlock].load(std::memory_order_acquire)->series[slot % kBlock];
+}
+
+Series* Head::resolve(SeriesRef ref) const {
+  if (ref == SeriesRef::None) return nullptr;
+  const Slot slot = slot_of(ref);
+  if (slot >= slots()) return nullptr;
+  Series& series = at(slot);
+  return series.ref.load(std::memory_order_acquire) == static_cast<uint64_t>(ref) ? &series
+                                                                                  : nullptr;
+}
+
+Slot Head::take_slot() {
+  if (!free_.empty()) {
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  const Slot slot = next_slot_.load(std::memory_order_relaxed);
+  if (slot / kBlock >= kBlocks) return HeadIndex::kNone;
+  if (slot % kBlock == 0) blocks_[slot / kBlock].store(new Block, std::memory_order_release);
+  next_slot_.store(slot + 1, std::memory_order_release);
+  return slot;
+}
+
+void Head::free_slot(Slot slot) {
+  Series& series = at(slot);
+  series.ref.store(0, std::memory_order_release);
+  {
+    base::MutexLock lock(shard(slot));
+    series.clear_samples();
+    series.newest_t.store(kNoTime, std::memory_order_relaxed);
+    series.disk_last_t = kNoTime;
+    series.indexed_day = INT32_MIN;
+    series.on_disk = series.dirty = false;
+    series.labels.reset();
+    series.label_count = 0;
+  }
+  holders_.erase(slot);
+  free_.push_back(slot);
+  size_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Head::Found Head::find(const Labels& labels, bool hold) {
+  base::MutexLock lock(index_mutex_);
+  const Slot slot = index_.find(labels);
+  if (slot == HeadIndex::kNone) return {};
+  Found found{slot, SeriesRef{at(slot).ref.load(std::memory_order_relaxed)}, false};
+  if (const auto it = holders_.find(slot); it != holders_.end()) {
+    found.fresh = true;
+    if (hold) ++it->second;
+  }
+  return found;
+}
+
+Head::Found Head::find_or_create(const Labels& labels, SeriesId id) {
+  base::MutexLock lock(index_mutex_);
+  Slot slot = index_.find(labels);
+  if (slot == HeadIndex::kNone) {
+    const Found found = insert(labels, id);
+    if (found.ref == SeriesRef::None) return found;
+    slot = found.slot;
+    holders_[slot] = 0;
+  }
+  Found found{slot, SeriesRef{at(slot).ref.load(std::memory_order_relaxed)}, false};
+  if (const auto it = holders_.find(slot); it != holders_.end()) {
+    found.fresh = true;
+    ++it->second;
+  }
+  return found;
+}
+
+Head::Found Head::restore(const Labels& labels, SeriesId id) {
+  base::MutexLock lock(index_mutex_);
+  return insert(labels, id);
+}
+
+Head::Found Head::insert(const Labels& labels, SeriesId id) {
+  const Slot slot = take_slot();
+  if (slot == HeadIndex::kNone) return {};
+  Series& series = at(slot);
+  const std::vector<SymbolPair> pairs = index_.intern(labels);
+  series.labels = std::make_unique<SymbolPair[]>(pairs.size());
+  std::copy(pairs.begin(), pairs.end(), series.labels.get());
+  series.label_count = static_cast<uint16_t>(pairs.size());
+  series.id = id;
+  index_.add(slot, labels.hash());
+  size_.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t ref = ++generation_ << 32 | (slot + 1);
+  series.ref.store(ref, std::memory_order_release);
+  return {slot, SeriesRef{ref}, true};
+}
+
+void Head::settle(Slot slot, bool kept) {
+  base::MutexLock lock(index_mutex_);
+  const auto it = holders_.find(slot);
+  if (it == holders_.end()) return;  // another holder committed first
+  if (kept) {
+    holders_.erase(it);
+  } else if (--it->second == 0) {
+    index_.remove({&slot, 1});
+    free_slot(slot);
+  }
+}
+
+void Head::remove(std::span<const Slot> slots) {
+  base::MutexLock lock(index_mutex_);
+  index_.remove(slots);
+  for (const Slot slot : slots) free_slot(slot);
+}
+
+std::vector<Head::Match> Head::select(std::span<const Matcher> matchers) const {
+  std::vector<Match> matches;
+  base::MutexLock lock(index_mutex_);
+  const std::vector<Slot> slots = index_.select(matchers);
+  matches.reserve(slots.size());
+  for (const Slot slot : slots)
+    matches.push_back(
+        {index_.labels(slot), slot, at(slot).ref.load(std::memory_order_relaxed), at(slot).id});
+  return matches;
+}
+
+size_t Head::memory_bytes() const {
+  size_t bytes = 0;
+  for (Slot slot = 0; slot < slots(); ++slot) {
+    base::MutexLock lock(shard(slot));
+    bytes += sizeof(Series) + at(slot).memory_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace vagt::tsdb

@@ -1,0 +1,68 @@
+// The head's index: labels → slot, and label pair → slots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/labels.h"
+#include "base/matcher.h"
+#include "tsdb/series.h"
+#include "tsdb/symbols.h"
+
+namespace vagt::tsdb {
+
+// Not thread-safe: its owner guards it.
+class HeadIndex {
+ public:
+  // `pairs_of` gives the label pairs of a slot.
+  using PairsOf = std::function<std::span<const SymbolPair>(Slot)>;
+  explicit HeadIndex(PairsOf pairs_of) : pairs_of_(std::move(pairs_of)) {}
+
+  static constexpr Slot kNone = UINT32_MAX;
+  Slot find(const Labels& labels) const;
+  // Symbols for a new series; the caller stores them where `pairs_of` finds them, then calls add().
+  std::vector<SymbolPair> intern(const Labels& labels);
+  void add(Slot slot, uint64_t hash);
+  // Their symbols are released; `pairs_of` must still work.
+  void remove(std::span<const Slot> slots);
+
+  // Slots whose labels match, ascending.
+  std::vector<Slot> select(std::span<const Matcher> matchers);
+  Labels labels(Slot slot) const;
+  std::string_view text(Symbol symbol) const { return symbols_.text(symbol); }
+  size_t size() const { return size_; }
+  size_t symbols() const { return symbols_.size(); }
+  template <class F>
+  void for_each(F f) const {
+    for (const Slot slot : table_)
+      if (slot < kDeleted) f(slot);
+  }
+
+ private:
+  struct Postings {
+    std::vector<Slot> slots;
+    size_t sorted = 0;  // the first so many are; new ones are merged in when next read
+  };
+  static constexpr Slot kDeleted = UINT32_MAX - 1;
+  static uint64_t key(SymbolPair pair) { return uint64_t{pair.name} << 32 | pair.value; }
+  bool equal(Slot slot, const Labels& labels) const;
+  void grow();
+  const std::vector<Slot>& postings(SymbolPair pair);
+  bool choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base);
+  bool collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out);
+
+  const PairsOf pairs_of_;
+  SymbolTable symbols_;
+  std::vector<Slot> table_;       // open addressing; kNone: empty, kDeleted: was used
+  std::vector<uint32_t> hashes_;  // beside it
+  size_t size_ = 0, used_ = 0;
+  std::unordered_map<uint64_t, Postings> postings_;
+  std::unordered_map<Symbol, std::unordered_set<Symbol>> values_;  // of a name
+};
+
+}  // namespace vagt::tsdb

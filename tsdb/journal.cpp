@@ -1,0 +1,63 @@
+#include "tsdb/journal.h"
+
+#include <vector>
+
+namespace vagt::tsdb {
+
+void JournalWriter::add(SeriesId id, int64_t t, double v) {
+  put_zigzag(record_, static_cast<int64_t>(id - last_id_));
+  put_zigzag(record_, wrap_sub(t, last_t_));
+  put_bits64(record_, v);
+  last_id_ = id;
+  last_t_ = t;
+}
+
+std::optional<JournalSample> JournalReader::next() {
+  if (in_.done()) return std::nullopt;
+  last_id_ += static_cast<uint64_t>(in_.zigzagged());
+  last_t_ = wrap_add(last_t_, in_.zigzagged());
+  const double v = in_.bits64();
+  if (!in_.ok()) return std::nullopt;
+  return JournalSample{last_id_, last_t_, v};
+}
+
+std::string encode_labels(const Labels& labels) {
+  std::string out;
+  for (const Label& label : labels.items()) {
+    put_sized(out, label.name);
+    put_sized(out, label.value);
+  }
+  return out;
+}
+
+std::optional<Labels> decode_labels(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::vector<Label> items;
+  while (!in.done()) {
+    const std::string_view name = in.sized(), value = in.sized();
+    if (!in.ok() || value.empty() || (!items.empty() && !(items.back().name < name)))
+      return std::nullopt;
+    items.push_back({name, value});
+  }
+  return Labels::from_sorted(items);
+}
+
+std::string encode_metadata(const Metadata& metadata) {
+  std::string out;
+  put_sized(out, metadata.type);
+  put_sized(out, metadata.help);
+  put_sized(out, metadata.unit);
+  return out;
+}
+
+std::optional<Metadata> decode_metadata(std::string_view bytes) {
+  ByteReader in(bytes);
+  Metadata metadata;
+  metadata.type = in.sized();
+  metadata.help = in.sized();
+  metadata.unit = in.sized();
+  if (!in.ok()) return std::nullopt;
+  return metadata;
+}
+
+}  // namespace vagt::tsdb
