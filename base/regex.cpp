@@ -103,6 +103,26 @@ std::string literal_prefix(std::string_view pattern) {
   return prefix;
 }
 
+// `(?<name>…)` is the newer spelling of `(?P<name>…)`, which is the one this RE2 knows.
+std::string with_older_names(std::string_view pattern) {
+  std::string text;
+  bool in_class = false;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    text += pattern[i];
+    if (pattern[i] == '\\' && i + 1 < pattern.size()) {
+      text += pattern[++i];
+    } else if (pattern[i] == '[') {
+      in_class = true;
+    } else if (pattern[i] == ']') {
+      in_class = false;
+    } else if (!in_class && pattern.substr(i, 3) == "(?<") {
+      text += "?P";
+      ++i;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 struct Regex::Impl {
@@ -122,10 +142,10 @@ Result<Regex> Regex::compile(std::string_view pattern, Anchor anchor) {
   Regex regex;
   regex.pattern_ = pattern;
   // The pattern alone first, so that "a)(b" cannot close our group.
-  if (const RE2 alone(regex.pattern_, options); !alone.ok())
+  const std::string older = with_older_names(pattern);
+  if (const RE2 alone(older, options); !alone.ok())
     return Status::invalid(go_error(alone, pattern));
-  const std::string text =
-      anchor == Anchor::Both ? "^(?s:" + regex.pattern_ + ")$" : regex.pattern_;
+  const std::string text = anchor == Anchor::Both ? "^(?s:" + older + ")$" : older;
   regex.impl_ = std::make_unique<Impl>(text, options);
   if (!regex.impl_->re.ok()) return Status::invalid(go_error(regex.impl_->re, pattern));
   if (anchor == Anchor::Both) {
