@@ -60,8 +60,10 @@ Status curl_failure(CURL* easy, CURLcode code, const std::string& host, const st
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
       return Status::invalid("tls: " + or_else(detail, code));
+    case CURLE_UNSUPPORTED_PROTOCOL:  // schemes are checked before; this is "HTTP/0.9"
+    case CURLE_WEIRD_SERVER_REPLY:
+      return {Code::Unavailable, "malformed HTTP response: " + or_else(detail, code)};
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
       return Status::invalid("invalid URL: " + or_else(detail, code));
     default:
       return {Code::Unavailable, or_else(detail, code)};

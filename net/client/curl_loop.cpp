@@ -1,5 +1,7 @@
 #include "net/client/curl_loop.h"
 
+#include <signal.h>
+
 #include <utility>
 
 namespace vagt::net {
@@ -10,6 +12,15 @@ constexpr size_t kPooledHandles = 64;
 // to a thousand targets that are scraped one after the other.
 constexpr long kIdleConnections = 16384;
 constexpr long kMaxIdleSeconds = 290;  // as Go's transport in Prometheus, five minutes
+
+// OpenSSL writes to sockets without MSG_NOSIGNAL, and with CURLOPT_NOSIGNAL libcurl does not guard
+// against it.
+void block_broken_pipe_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
 
 CURLM* make_multi(CurlLoop::Limits limits) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -45,6 +56,7 @@ void CurlLoop::post(std::function<void()> task) {
 }
 
 void CurlLoop::run() {
+  block_broken_pipe_signal();
   constexpr int kLongestWaitMillis = 600'000;
   while (true) {
     for (auto& task : tasks_.take()) task();

@@ -65,7 +65,8 @@ Result<std::string> inflate_deflate(std::string_view body, uint64_t max_bytes) {
   auto framed = inflate_all(body, max_bytes, 15);
   if (framed || framed.error().code() != Code::Corruption) return framed;
   auto bare = inflate_all(body, max_bytes, -15);
-  return bare ? std::move(bare) : std::move(framed);
+  const bool is_bare = bare || bare.error().code() == Code::LimitExceeded;
+  return is_bare ? std::move(bare) : std::move(framed);
 }
 
 Result<std::string> unzstd(std::string_view body, uint64_t max_bytes) {

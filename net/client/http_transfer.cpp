@@ -324,10 +324,11 @@ Status HttpTransfer::redirect() {
   if (++redirects_ > kMaxRedirects) return {Code::Unavailable, "stopped after 10 redirects"};
   VAGT_TRY(const std::string next,
            resolve(request_url(url_, url_.host), std::string(response_.header("Location"))));
-  VAGT_TRY(UrlParts to, parse_url(next));
-  if (to.scheme != "http" && to.scheme != "https") {
-    return {Code::Unavailable, "redirect to unsupported protocol scheme \"" + to.scheme + "\""};
+  auto target = parse_url(next);
+  if (!target || (target->scheme != "http" && target->scheme != "https")) {
+    return {Code::Unavailable, "the redirect does not lead to an http or https URL"};
   }
+  UrlParts to = std::move(*target);
   if (!keeps_credentials(url_, to)) {
     authorization_.clear();
     sends_config_headers_ = false;

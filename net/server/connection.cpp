@@ -60,10 +60,10 @@ class PlainConnection final : public Connection,
     context_.connections.name(entry_, weak_from_this());
     on_strand([](PlainConnection& self) { self.read_header(); });
   }
-  bool is_idle() const override { return is_idle_; }
+  bool is_idle() const override { return is_idle_ && has_served_; }
   void close_if_idle() override {
     on_strand([](PlainConnection& self) {
-      if (self.is_idle_) self.close();
+      if (self.is_idle()) self.close();
     });
   }
   void finish_and_close() override {
@@ -185,6 +185,7 @@ class PlainConnection final : public Connection,
     keeps_alive_ = parser_->keep_alive();
     is_http_1_0_ = parser_->is_http_1_0();
     is_answering_ = true;
+    has_served_ = true;
     std::shared_ptr<ServerRequest> request = parser_->request();
     parser_.reset();
     request->remote = remote_;
@@ -280,7 +281,8 @@ class PlainConnection final : public Connection,
   beast::flat_buffer buffer_;
   std::optional<RequestParser> parser_;
   std::stop_source closed_{std::nostopstate};  // of the request under way
-  std::atomic<bool> is_idle_{true};            // written on the strand
+  std::atomic<bool> is_idle_{true};      // nothing of a request read yet; written on the strand
+  std::atomic<bool> has_served_{false};  // a newcomer's first request is waited for
   bool keeps_alive_ = false;
   bool is_http_1_0_ = false;
   bool is_answering_ = false;
