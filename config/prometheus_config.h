@@ -42,11 +42,11 @@ struct AlertingConfig {
 
 struct StorageConfig {
   Duration out_of_order_time_window{0};
-  std::optional<Duration> retention_time;       // unset: the flag decides
+  std::optional<Duration> retention_time;  // unset: the flag decides
   std::optional<uint64_t> retention_size_bytes;
   std::optional<double> retention_percentage;
   double stale_series_compaction_threshold = 0;
-  std::string chunk_encoding_floats;            // "", "xor", "xor2": shown, without effect here
+  std::string chunk_encoding_floats;  // "", "xor", "xor2": shown, without effect here
   uint64_t max_exemplars = 100'000;
 };
 
@@ -90,8 +90,9 @@ struct OtlpConfig {
 
 struct PrometheusConfig {
   GlobalConfig global;
-  std::vector<std::string> rule_files;           // globs, absolute; empty matches are fine
-  std::vector<std::string> scrape_config_files;  // globs as resolved; their jobs are in `scrape_configs`
+  std::vector<std::string> rule_files;  // globs, absolute; empty matches are fine
+  std::vector<std::string>
+      scrape_config_files;  // globs as resolved; their jobs are in `scrape_configs`
   std::vector<scrape::ScrapeConfig> scrape_configs;
   AlertingConfig alerting;
   StorageConfig storage;
@@ -100,7 +101,8 @@ struct PrometheusConfig {
   OtlpConfig otlp;
   std::string notify_file;  // ours: an alertmanager.yml, absolute; "" when not set
   std::string text;         // what /api/v1/status/config shows: the source with secrets masked
-  // What was accepted but has no effect here, each with its place: "prometheus.yml:12:3: remote_write is …".
+  // What was accepted but has no effect here, each with its place: "prometheus.yml:12:3:
+  // remote_write is …".
   std::vector<std::string> notices;
 };
 
@@ -108,9 +110,11 @@ struct LoadOptions {
   bool agent_mode = false;  // refuses alerting, rule_files and remote_read
 };
 
-// Reads, checks and completes a configuration. Errors begin with file:line:column and contain Prometheus's complaint;
-// files it names (credentials, rules) are not opened, scrape_config_files are.
-Result<PrometheusConfig> load_prometheus_config(const std::string& path, const LoadOptions& options = {});
+// Reads, checks and completes a configuration. Errors begin with file:line:column and contain
+// Prometheus's complaint; files it names (credentials, rules) are not opened, scrape_config_files
+// are.
+Result<PrometheusConfig> load_prometheus_config(const std::string& path,
+                                                const LoadOptions& options = {});
 // The same for text; relative paths are taken from the folder of `path`.
 Result<PrometheusConfig> parse_prometheus_config(std::string_view text, const std::string& path,
                                                  const LoadOptions& options = {});

@@ -38,26 +38,28 @@ bool Parser::read_tail(const char* line) {
 }
 
 bool Parser::read_value(double& value, std::string_view word, const char* line) {
-  const FloatResult read = read_float(word);
+  const char* last = word.data() + word.size() - 1;
+  if (is_signed_nan(word) && !open_metrics()) {
+    value = normal_nan();
+    ++warnings_.signed_nans;
+    return true;
+  }
+  const FloatResult read =
+      is_signed_nan(word) ? FloatResult{0, FloatFault::Syntax} : read_float(word);
   switch (read.fault) {
     case FloatFault::None:
       value = std::isnan(read.value) ? normal_nan() : read.value;
       return true;
     case FloatFault::Character:
-      return fail("unsupported character in float", line, word.data() + word.size() - 1);
+      return fail("unsupported character in float", line, last);
     case FloatFault::Range:
       return fail(fmt::format("strconv.ParseFloat: parsing {}: value out of range", quote(word)),
-                  line, word.data() + word.size() - 1);
+                  line, last);
     case FloatFault::Syntax:
-      break;
+      return fail(fmt::format("strconv.ParseFloat: parsing {}: invalid syntax", quote(word)), line,
+                  last);
   }
-  if (!open_metrics() && is_signed_nan(word)) {
-    value = normal_nan();
-    ++warnings_.signed_nans;
-    return true;
-  }
-  return fail(fmt::format("strconv.ParseFloat: parsing {}: invalid syntax", quote(word)), line,
-              word.data() + word.size() - 1);
+  return false;
 }
 
 bool Parser::read_text_tail(const char* line) {

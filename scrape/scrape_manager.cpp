@@ -195,7 +195,8 @@ void ScrapeManager::Impl::start_polls(Steady steady) {
     pool.is_polling = true;
     pool.poll_at = steady + options_.discovery_poll;
     ++under_way_;
-    if (!hand_over([this, pool_name = name, files = pool.files] { poll_files(pool_name, files); })) --under_way_;
+    if (!hand_over([this, pool_name = name, files = pool.files] { poll_files(pool_name, files); }))
+      --under_way_;
   }
 }
 

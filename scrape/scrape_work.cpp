@@ -61,7 +61,7 @@ void ScrapeManager::Impl::send(Scrape scrape) {
     if (!hand_over([this, scrape, kept] { process(scrape, *kept); })) finish(scrape.target);
   };
   if (!scrape.forced_error.empty()) {
-    answered(Status(Code::LimitExceeded, scrape.forced_error));
+    answered(Status(Code::OutOfBounds, scrape.forced_error));
     return;
   }
   fetcher_->send(request_for(identity, *scrape.job, body_limit(*scrape.job)), scrape.job->profile,
@@ -100,12 +100,12 @@ void ScrapeManager::Impl::count(const ScrapeOutcome& outcome) {
   if (!outcome.commit.ok()) metrics_.commits_failed.add();
   if (outcome.error.empty()) return;
   metrics_.scrapes_failed.add();
+  if (outcome.error.starts_with("target_limit")) metrics_.target_limit.add();
   if (outcome.code != Code::LimitExceeded) return;
   if (outcome.error.starts_with("body size")) metrics_.body_limit.add();
   if (outcome.error.starts_with("sample limit") || outcome.error.starts_with("label_")) {
     metrics_.sample_limit.add();
   }
-  if (outcome.error.starts_with("target_limit")) metrics_.target_limit.add();
 }
 
 void ScrapeManager::Impl::show(const Scrape& scrape, const ScrapeOutcome& outcome,
