@@ -76,7 +76,7 @@ void append_large(std::string& out, double v) {
 
 void append_float(std::string& out, double v) {
   if (append_special(out, v)) return;
-  if (std::fabs(v) >= 1e17) return append_large(out, v);
+  if (std::fabs(v) >= 9007199254740992.0) return append_large(out, v);
   char buffer[400];
   const auto [end, error] =
       std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed);

@@ -13,6 +13,7 @@ TEST(FormatFloat, IsShortestWithoutExponent) {
   EXPECT_EQ(format_float(0.1), "0.1");
   EXPECT_EQ(format_float(1e6), "1000000");
   EXPECT_EQ(format_float(1e-7), "0.0000001");
+  EXPECT_EQ(format_float(72057594037927936.0), "72057594037927940");
   EXPECT_EQ(format_float(1.7e30), "1700000000000000000000000000000");
   EXPECT_EQ(format_float(-1e23), "-100000000000000000000000");
   EXPECT_EQ(format_float(18446744073709551616.0), "18446744073709552000");
