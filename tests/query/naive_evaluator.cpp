@@ -389,8 +389,8 @@ std::vector<NaiveSample> NaiveEvaluator::join(const Binary& binary,
       labels.erase(name);
       if (found->second.labels.count(name)) labels[name] = found->second.labels.at(name);
     }
-    if (compares && !binary.return_bool && !holds) continue;
     if (!one && !made.insert({sig, labels}).second) throw Failed{};
+    if (compares && !binary.return_bool && !holds) continue;
     const double v = compares ? (binary.return_bool ? holds : x) : operate(binary.op, x, y);
     out.push_back({labels, v});
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "query/evaluator.h"
@@ -210,8 +211,11 @@ bool agree(tsdb::MemoryStore& store, const NaiveEvaluator& naive, const std::str
 }
 
 TEST(OperatorsProperty, GiveWhatTheNaiveEvaluatorGives) {
+  // More seeds for a long run: VAGT_PROPERTY_SEEDS=5000.
+  const char* asked = std::getenv("VAGT_PROPERTY_SEEDS");
+  const uint32_t seeds = asked == nullptr ? 40 : static_cast<uint32_t>(std::atoi(asked));
   size_t answered = 0;
-  for (uint32_t seed = 1; seed <= 40 && !::testing::Test::HasFailure(); ++seed) {
+  for (uint32_t seed = 1; seed <= seeds && !::testing::Test::HasFailure(); ++seed) {
     Generator generator(seed);
     const std::vector<NaiveSeries> data = generator.data();
     tsdb::MemoryStore store;
