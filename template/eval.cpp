@@ -50,9 +50,10 @@ class Evaluator {
   [[noreturn]] void fail(const Node& node, std::string_view message,
                          Code code = Code::InvalidArgument) const {
     std::string shown = print_node(node);
-    if (shown.size() > 20) {
-      size_t cut = 20;
-      while (cut > 0 && (static_cast<unsigned char>(shown[cut]) & 0xc0) == 0x80) --cut;
+    constexpr size_t kMaxShown = 200;
+    if (shown.size() > kMaxShown) {
+      size_t cut = kMaxShown;
+      while ((static_cast<unsigned char>(shown[cut]) & 0xc0) == 0x80) --cut;
       shown = shown.substr(0, cut) + "...";
     }
     throw Failure{

@@ -12,6 +12,28 @@ namespace {
 
 constexpr int kMaxDepth = 100;
 
+// Go's encoder also escapes what has a meaning in HTML and what ends a line in a script.
+void append_text(std::string& out, std::string_view text) {
+  std::string json;
+  base::append_json_string(json, text);
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    const std::string_view rest = std::string_view(json).substr(i);
+    if (c == '<') {
+      out += "\\u003c";
+    } else if (c == '>') {
+      out += "\\u003e";
+    } else if (c == '&') {
+      out += "\\u0026";
+    } else if (rest.starts_with("\xe2\x80\xa8") || rest.starts_with("\xe2\x80\xa9")) {
+      out += rest[2] == '\xa8' ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      out.push_back(c);
+    }
+  }
+}
+
 Status append(std::string& out, const TemplateValue& value, int depth) {
   if (depth > kMaxDepth) return Status::invalid("json: nested too deeply");
   if (value.is_nil()) return out += "null", Status();
@@ -27,9 +49,9 @@ Status append(std::string& out, const TemplateValue& value, int depth) {
     return {};
   }
   if (const auto t = time_of(value))
-    return base::append_json_string(out, t->to_rfc3339()), Status();
+    return append_text(out, t->to_rfc3339()), Status();
   if (const std::string* text = as_text(value))
-    return base::append_json_string(out, *text), Status();
+    return append_text(out, *text), Status();
   if (const ValueList* list = list_of(value)) {
     out.push_back('[');
     for (size_t i = 0; i < list->size(); ++i) {
@@ -44,13 +66,13 @@ Status append(std::string& out, const TemplateValue& value, int depth) {
     if (auto json = (*object)->to_json()) return out += *json, Status();
   }
   const ValueMap* map = map_of(value);
-  if (map == nullptr) return base::append_json_string(out, print_value(value)), Status();
+  if (map == nullptr) return append_text(out, print_value(value)), Status();
   out.push_back('{');
   bool first = true;
   for (const auto& [key, element] : *map) {
     if (!first) out.push_back(',');
     first = false;
-    base::append_json_string(out, key);
+    append_text(out, key);
     out.push_back(':');
     VAGT_CHECK_OK(append(out, element, depth + 1));
   }

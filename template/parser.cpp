@@ -47,14 +47,15 @@ class Parser {
  private:
   // -- tokens
   // ----------------------------------------------------------------------------------------------------
-  const Item& peek() const { return items_[at_]; }
+  // Behind the last token (Eof or Error) stand endless copies of it, so that backing up always undoes a next().
+  const Item& peek() const { return items_[std::min(at_, items_.size() - 1)]; }
   const Item& peek_non_space() {
     while (peek().type == Token::Space) ++at_;
     return peek();
   }
   const Item& next() {
-    const Item& item = items_[at_];
-    if (at_ + 1 < items_.size()) ++at_;
+    const Item& item = peek();
+    ++at_;
     return item;
   }
   const Item& next_non_space() {
