@@ -68,6 +68,7 @@ void append_text(std::string& out, std::string_view text, bool quoted) {
 struct Frame {
   std::string_view key;
   size_t indent = 0;
+  bool is_masked = false;  // every scalar below is a secret
 };
 
 // Recursion ends with the reader's depth limit.
@@ -81,24 +82,24 @@ void append_node(std::string& out, const YamlNode& node, const Frame& frame, boo
       append_text(out, entry.key, false);
       out += ':';
       const YamlNode& value = entry.value;
-      if (is_secret_key(entry.key, frame.key) && !value.is_null()) {
-        out += " <secret>\n";
-        continue;
-      }
+      const bool is_masked = frame.is_masked || is_secret_key(entry.key, frame.key);
       const bool is_block = (value.is_map() && !value.entries().empty()) ||
                             (value.is_sequence() && !value.items().empty());
       out += is_block ? "\n" : " ";
-      append_node(out, value, {entry.key, frame.indent + (value.is_map() ? 2 : 0)}, false);
+      append_node(out, value, {entry.key, frame.indent + (value.is_map() ? 2 : 0), is_masked},
+                  false);
     }
     if (node.entries().empty()) out += "{}\n";
   } else if (node.is_sequence()) {
     for (const YamlNode& item : node.items()) {
       out += pad + "- ";
-      append_node(out, item, {frame.key, frame.indent + 2}, true);
+      append_node(out, item, {frame.key, frame.indent + 2, frame.is_masked}, true);
     }
     if (node.items().empty()) out += "[]\n";
   } else if (node.is_null()) {
     out += "null\n";
+  } else if (frame.is_masked) {
+    out += "<secret>\n";
   } else {
     append_text(out, without_password(node.scalar()), node.quoted());
     out += '\n';

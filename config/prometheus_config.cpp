@@ -61,6 +61,21 @@ Status read_runtime(const YamlNode& node, const ReadContext& context) {
   return {};
 }
 
+// A section that stands there twice: the reader knows of maps, Prometheus of its own types.
+Status in_prometheus_words(const Status& error, const std::string& path) {
+  constexpr std::string_view kTwice = " already set in map";
+  const std::string& text = error.message();
+  const size_t key = text.find("key \"");
+  const bool is_section =
+      text.ends_with(kTwice) && text.starts_with(path) &&
+      std::string_view(text).substr(path.size(), key - path.size()).find(":1: line") !=
+          std::string_view::npos;
+  if (!is_section) return error;
+  const std::string name = text.substr(key + 5, text.size() - kTwice.size() - key - 6);
+  return Status(error.code(), text.substr(0, key) +
+                                  fmt::format("field {} already set in type config.plain", name));
+}
+
 Status refuse_in_agent_mode(const YamlNode& root) {
   for (const char* key : {"alerting", "rule_files", "remote_read"}) {
     if (const YamlNode* at = root.find(key)) {
@@ -119,7 +134,9 @@ bool is_glob_path(std::string_view path) {
 
 Result<PrometheusConfig> parse_prometheus_config(std::string_view text, const std::string& path,
                                                  const LoadOptions& options) {
-  VAGT_TRY(const YamlNode root, base::parse_yaml(text, path));
+  auto parsed = base::parse_yaml(text, path);
+  if (!parsed) return in_prometheus_words(parsed.error(), path);
+  const YamlNode root = std::move(*parsed);
   if (!root.is_map() && !root.is_null()) return root.error("expected a map of sections");
   PrometheusConfig config;
   ReadContext context;

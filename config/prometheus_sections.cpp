@@ -24,6 +24,12 @@ Result<AlertmanagerTarget> read_alertmanager(const YamlNode& node, const ReadCon
       fields.take("alert_relabel_configs"), context.defaults.name_scheme,
       "empty or null Alertmanager alert relabeling rule", config.alert_relabel));
   VAGT_CHECK_OK(fields.finish("config.AlertmanagerConfig"));
+  if (config.api_version == "v1") {
+    // Alertmanager itself dropped it in 0.27; what answers there speaks v2.
+    context.notice(*node.find("api_version"),
+                   "Alertmanager's API v1 is gone, v2 is spoken instead");
+    config.api_version = "v2";
+  }
   if (config.api_version != "v2") {
     return node.find("api_version")
         ->error(fmt::format("expected Alertmanager api version to be one of [v2] but got {}",

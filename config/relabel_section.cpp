@@ -27,7 +27,6 @@ Result<scrape::RelabelConfig> read_rule(const YamlNode& node, scrape::NameScheme
         scheme == scrape::NameScheme::Legacy ? is_legacy_label_name(name) : is_utf8_name(name);
     if (!valid) return node.error(fmt::format("{} is not a valid label name", quote(name)));
   }
-  if (const Status valid = rule.validate(scheme); !valid.ok()) return node.error(valid.message());
   if (const auto regex = Regex::compile(rule.regex); !regex) {
     const YamlNode* at = node.find("regex");
     std::string message = regex.error().message();
@@ -36,6 +35,7 @@ Result<scrape::RelabelConfig> read_rule(const YamlNode& node, scrape::NameScheme
       message = "error parsing regexp: " + message;
     return (at != nullptr ? *at : node).error(std::move(message));
   }
+  if (const Status valid = rule.validate(scheme); !valid.ok()) return node.error(valid.message());
   return rule;
 }
 
