@@ -1,6 +1,7 @@
 // The bodies of Alertmanager's API v2: pure text in, structs out, and the reverse.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace vagt::notify {
 struct ApiError {
   int status = 400;
   std::string message;
+  int code = 0;  // of the request validation's own answers; 0: the message stands alone
 };
 
 struct ParsedAlerts {
@@ -48,7 +50,7 @@ std::string silence_json(const Silence& silence, Timestamp now);
 std::string receivers_json(const std::vector<ReceiverView>& receivers);
 std::string status_json(const std::string& config_text, Timestamp started_at,
                         const std::string& version);
-// The body of an error answer: {"code":422,"message":"…"} for 422, a JSON string otherwise.
+// The body of an error answer: {"code":602,"message":"…"} with a code, a JSON string without.
 std::string error_json(const ApiError& error);
 
 }  // namespace vagt::notify

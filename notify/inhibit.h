@@ -23,7 +23,8 @@ class Inhibitor {
   explicit Inhibitor(std::vector<InhibitRuleConfig> rules);
   // An alert as it is now, firing or resolved.
   void update(const AlertPtr& alert);
-  void forget(uint64_t fingerprint);
+  // Drops the sources that have resolved.
+  void collect_garbage(Timestamp now);
   // The fingerprint of an alert that mutes these labels now; nullopt: nothing does.
   std::optional<uint64_t> inhibited_by(const Labels& labels, Timestamp now) const;
   size_t rules() const { return rules_.size(); }

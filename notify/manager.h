@@ -51,10 +51,10 @@ class NotifyManager final : public AlertSink {
   // Groups are rebuilt from the alerts, their timers and the log carry on. Any thread.
   Status apply(Config config);
 
-  // Runs the loop on its own thread until stop(), which lets deliveries under way end for at most
+  // Runs the loop on its own thread until stop(), which lets transfers under way end for at most
   // `drain`.
   void start();
-  void stop(Duration drain = std::chrono::seconds(5));
+  void stop(Duration drain = std::chrono::seconds(2));
   // For tests, instead of start(): does all that is due at `now`; the next instant something is
   // due.
   std::optional<Timestamp> step(Timestamp now);

@@ -26,6 +26,7 @@ struct Notification {
   NotifyReason reason = NotifyReason::None;
   Timestamp now{};
   std::map<std::string, std::string> receiver_data;  // of the last delivery, see LogEntry
+  size_t truncated_alerts = 0;                       // left out by max_alerts
   // Not empty: send plain text only, beginning with this note; the first form was refused.
   std::string plain_note;
 
@@ -38,6 +39,8 @@ std::map<std::string, std::string> common_labels(const Notification& n);
 std::map<std::string, std::string> common_annotations(const Notification& n);
 // Alertmanager's order: by job, then instance, then label sets.
 void sort_for_payload(std::vector<AlertPtr>& alerts);
+// Alertmanager's order of label sets: fewer labels first, else the first difference over all names.
+bool label_set_before(const Labels& a, const Labels& b);
 // SHA-256 of the group key in hexadecimal: deduplication keys of providers.
 std::string hashed_key(const std::string& group_key);
 // Go's regexp.QuoteMeta.

@@ -1,6 +1,8 @@
 // Runs a receiver's templates over one notification and remembers what failed.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +10,7 @@
 
 #include "base/status.h"
 #include "notify/notification.h"
+#include "notify/template_data.h"
 #include "template/template.h"
 
 namespace vagt::notify {
@@ -19,13 +22,17 @@ class TemplateLibrary {
   static Result<std::shared_ptr<const TemplateLibrary>> load(const std::vector<std::string>& files);
   const tmpl::TemplateSet& set() const { return set_; }
 
- private:
-  explicit TemplateLibrary(tmpl::TemplateSet set) : set_(std::move(set)) {}
-  tmpl::TemplateSet set_;
-};
+  // Runs a text over data; `routeLabels "x"` looks in `route_labels`. One thread at a time.
+  Result<std::string> run(const std::string& source, const tmpl::TemplateValue& data,
+                          const std::function<Result<std::string>(const std::string&)>& route_label,
+                          tmpl::Escape escape) const;
 
-// What templates see: .Receiver, .Status, .Alerts, .GroupLabels, … of this notification.
-tmpl::TemplateValue template_data(const Notification& n);
+ private:
+  struct Scope;  // what routeLabels answers from while a text runs
+  TemplateLibrary(tmpl::TemplateSet set, std::shared_ptr<Scope> scope);
+  tmpl::TemplateSet set_;
+  std::shared_ptr<Scope> scope_;
+};
 
 class Renderer {
  public:

@@ -31,7 +31,8 @@ struct PagerdutyConfig {
               client_url = R"({{ template "pagerduty.default.clientURL" . }})",
               description = R"({{ template "pagerduty.default.description" .}})", severity,
               event_class, component, group, source;
-  std::map<std::string, std::string> details;  // defaults included; nested values as YAML text
+  std::map<std::string, std::string> details;         // defaults included
+  std::map<std::string, std::string> nested_details;  // JSON whose strings are templates
   std::vector<PagerdutyLink> links;
   std::vector<PagerdutyImage> images;
   Duration timeout{0};
