@@ -191,18 +191,16 @@ class Join final : public Operator {
     const std::span<const double> rhs = swapped_ ? many_values : one_values;
     const size_t to = out.add(labels, drop_name || result_labels_.flags_name());
     std::copy(mask_.begin(), mask_.end(), out.mask(to).begin());
-    VAGT_CHECK_OK(check_unique(many, labels, group));
+    VAGT_CHECK_OK(check_unique(labels, group));
     combine(binary_.op, binary_.return_bool, lhs, rhs, lhs, out.row(to), out.mask(to));
     if (!any_present(out.mask(to))) out.remove_last();
     return {};
   }
 
   // Many-to-one results may coincide where a name was dropped or a label was taken over another.
-  Status check_unique(const Labels& many, const Labels& result, size_t group) {
+  Status check_unique(const Labels& result, size_t group) {
     if (matching_.card == Card::OneToOne) return {};
-    const bool overwrites = std::any_of(matching_.include.begin(), matching_.include.end(),
-                                        [&](const std::string& name) { return many.has(name); });
-    if (many_has_one_name_ && !overwrites) return {};
+    if (many_has_one_name_ && matching_.include.empty()) return {};
     Emitted& emitted = emitted_[result];
     if (emitted.mask.empty()) {
       emitted = {group, {mask_.begin(), mask_.end()}};

@@ -18,7 +18,8 @@ double quantile_of_sorted(double q, std::span<const double> sorted) {
 }
 
 double quantile_of(double q, std::vector<double>& values) {
-  std::sort(values.begin(), values.end(), value_less);
+  // Zeros of either sign keep their order, as in Go's sort of few values.
+  std::stable_sort(values.begin(), values.end(), value_less);
   return quantile_of_sorted(q, values);
 }
 

@@ -66,7 +66,7 @@ class QuantileOverTime final : public WindowFunction {
       if (lo >= to || hi - lo < kWorthKeeping) {
         sorted_.assign(w.v.begin() + static_cast<std::ptrdiff_t>(lo),
                        w.v.begin() + static_cast<std::ptrdiff_t>(hi));
-        std::sort(sorted_.begin(), sorted_.end(), value_less);
+        std::stable_sort(sorted_.begin(), sorted_.end(), value_less);
       } else {
         for (; from < lo; ++from) remove(w.v[from]);
         for (; to < hi; ++to) insert(w.v[to]);

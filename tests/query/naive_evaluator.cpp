@@ -59,8 +59,8 @@ double quantile(double q, std::vector<double> v) {
   if (v.empty() || std::isnan(q)) return std::nan("");
   if (q < 0) return -HUGE_VAL;
   if (q > 1) return HUGE_VAL;
-  std::sort(v.begin(), v.end(),
-            [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; });
+  std::stable_sort(v.begin(), v.end(),
+                   [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; });
   const double n = static_cast<double>(v.size()), rank = q * (n - 1);
   const double low = std::max(0.0, std::floor(rank)), high = std::min(n - 1, low + 1);
   const double w = rank - std::floor(rank);
