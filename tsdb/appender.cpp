@@ -286,11 +286,11 @@ void StoreCore::apply(CommitBatch& batch) {
   base::MutexLock applying(apply_mutex_);
   const uint64_t sequence = sequence_ + 1;
   const int64_t watched = readers_.watched_until();
-  std::vector<SlotTime> seen_by_readers;
   int64_t newest = newest_.load(std::memory_order_relaxed);
   int64_t oldest = oldest_.load(std::memory_order_relaxed);
   for (size_t shard = 0; shard < Head::kShards; ++shard) {
     if (begin[shard] == begin[shard + 1]) continue;
+    std::vector<SlotTime> watched_samples;
     base::MutexLock lock(head_.shard(batch.samples[order[begin[shard]]].slot));
     for (uint32_t i = begin[shard]; i < begin[shard + 1]; ++i) {
       const StagedSample& s = batch.samples[order[i]];
@@ -302,14 +302,15 @@ void StoreCore::apply(CommitBatch& batch) {
       } else if (s.t == last || !series.append_late(s.t, s.v, sequence)) {
         continue;  // another appender was first
       }
-      if (s.t <= watched) seen_by_readers.push_back({s.slot, s.t});
+      if (s.t <= watched) watched_samples.push_back({s.slot, s.t});
       newest = std::max(newest, s.t);
       oldest = std::min(oldest, s.t);
       if (series.extra() != nullptr && series.extra()->closed.size() > closed)
         to_seal_.push_back(s.slot);
     }
+    // Before the shard is let go: a reader that finds these samples must know to hide them.
+    if (!watched_samples.empty()) readers_.record(sequence, std::move(watched_samples));
   }
-  if (!seen_by_readers.empty()) readers_.record(sequence, std::move(seen_by_readers));
   newest_.store(newest, std::memory_order_relaxed);
   oldest_.store(oldest, std::memory_order_relaxed);
   sequence_ = sequence;

@@ -16,8 +16,9 @@
 namespace vagt::tsdb {
 namespace {
 
-constexpr std::array<const char*, kFamilies> kNames = {"meta",   "journal",  "head", "series",
-                                                       "chunks", "postings", "state"};
+// RocksDB insists on a family called "default": meta is that one.
+constexpr std::array<const char*, kFamilies> kNames = {"default", "journal",  "head", "series",
+                                                       "chunks",  "postings", "state"};
 
 rocksdb::Slice slice(std::string_view s) { return {s.data(), s.size()}; }
 std::string_view view(const rocksdb::Slice& s) { return {s.data(), s.size()}; }
@@ -178,9 +179,14 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
   if (error) return Status::io("cannot create " + options.path + ": " + error.message());
   const auto cache = rocksdb::NewLRUCache(options.cache_bytes, 2);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  families.emplace_back(rocksdb::kDefaultColumnFamilyName, family_options(Family::Meta, cache));
   for (size_t i = 0; i < kFamilies; ++i)
     families.emplace_back(kNames[i], family_options(static_cast<Family>(i), cache));
+  // A new database makes its families in one go: one by one, each costs several fsyncs.
+  std::vector<rocksdb::ColumnFamilyDescriptor> later;
+  if (!std::filesystem::exists(options.path + "/CURRENT", error)) {
+    later.assign(families.begin() + 1, families.end());
+    families.resize(1);
+  }
   auto impl = std::make_unique<Impl>();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
@@ -194,7 +200,13 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
     return Status(to_status(opened).at(options.path));
   }
   impl->db.reset(db);
-  for (size_t i = 0; i < kFamilies; ++i) impl->handles[i] = impl->all[i + 1];
+  if (!later.empty()) {
+    std::vector<rocksdb::ColumnFamilyHandle*> made;
+    const rocksdb::Status created = db->CreateColumnFamilies(later, &made);
+    impl->all.insert(impl->all.end(), made.begin(), made.end());
+    if (!created.ok()) return Status(to_status(created).at(options.path));
+  }
+  for (size_t i = 0; i < kFamilies; ++i) impl->handles[i] = impl->all[i];
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
