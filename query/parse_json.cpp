@@ -1,5 +1,7 @@
 #include "query/parse_json.h"
 
+#include <cmath>
+
 #include "base/json_writer.h"
 #include "base/number_text.h"
 #include "query/functions.h"
@@ -67,7 +69,10 @@ class TreeWriter {
   }
   void number_or_null(std::string_view key, const std::optional<double>& value) {
     json_.key(key);
-    if (value) {
+    // JSON has no NaN and no infinity: these go as the text that the APIs use for them elsewhere.
+    if (value && !std::isfinite(*value)) {
+      json_.string(format_float(*value));
+    } else if (value) {
       json_.number(*value);
     } else {
       json_.null();

@@ -53,6 +53,11 @@ TEST(ExprToJson, Operators) {
   EXPECT_EQ(json("-a"), R"({"expr":)" + a + R"(,"op":"-","type":"unaryExpr"})");
 }
 
+TEST(ExprToJson, FillValuesThatJsonHasNoNumberFor) {
+  const std::string text = json("a + fill_left (NaN) fill_right (-Inf) b");
+  EXPECT_NE(text.find(R"("fillValues":{"lhs":"NaN","rhs":"-Inf"})"), std::string::npos) << text;
+}
+
 TEST(ExprToJson, Subqueries) {
   EXPECT_EQ(
       json("vector(0)[1h:] offset -1m")
