@@ -14,6 +14,10 @@ using exposition::EntryKind;
 using exposition::MetricType;
 using Kind = SeriesCache::Line::Kind;
 
+// A page may not date its samples further ahead: one from the far future would make all that follow
+// out of order.
+constexpr Duration kMaxAhead = std::chrono::minutes(10);
+
 PageReader::PageReader(const SeriesCache& cache, std::string_view body, exposition::Format format,
                        Timestamp at, const Labels& target, const SampleRules& rules,
                        tsdb::Appender& appender, PageCounts& counts)
@@ -164,7 +168,7 @@ Status PageReader::write_known(Line line, size_t index) {
   const bool untracked = has_own_time() && !rules_.track_timestamps_staleness;
   if (untracked != line.untracked) changes();
   line.untracked = untracked;
-  const Code code = appender_.append(line.ref, sample_of_entry());
+  const Code code = append_entry(line.ref);
   if (code == Code::NotFound) {
     // The store has let go of the series: read the labels again.
     changes().seen[index] = true;
@@ -219,7 +223,7 @@ Status PageReader::take_new_series(uint64_t hash) {
   line.untracked = has_own_time() && !rules_.track_timestamps_staleness;
   changes_->lines.push_back(line);
   ++counts_.added;
-  record(appender_.append(line.ref, sample_of_entry()));
+  record(append_entry(line.ref));
   return {};
 }
 
@@ -234,9 +238,12 @@ bool PageReader::has_own_time() const {
   return parser_.entry().has_timestamp && rules_.honor_timestamps;
 }
 
-Sample PageReader::sample_of_entry() const {
+Code PageReader::append_entry(tsdb::SeriesRef ref) {
   const exposition::Entry& entry = parser_.entry();
-  return {has_own_time() ? from_millis(entry.timestamp_ms) : at_, entry.value};
+  if (!has_own_time()) return appender_.append(ref, {at_, entry.value});
+  const Timestamp own = from_millis(entry.timestamp_ms);
+  if (own > at_ + kMaxAhead) return Code::OutOfBounds;
+  return appender_.append(ref, {own, entry.value});
 }
 
 void PageReader::record(Code code) {

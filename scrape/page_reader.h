@@ -39,7 +39,7 @@ class PageReader {
   void enter_family(uint8_t type_class, std::string_view line);
   bool is_over_limit();
   bool has_own_time() const;
-  Sample sample_of_entry() const;
+  Code append_entry(tsdb::SeriesRef ref);
   void record(Code code);
   void end_vanished();
 
