@@ -4,6 +4,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
@@ -62,6 +63,16 @@ class ForwardingLogger final : public rocksdb::Logger {
   base::Logger log_;
 };
 
+// When to go on after a full disk is for the store to say: RocksDB's own recovery polls every five
+// seconds and refuses ours meanwhile.
+class NoSelfRecovery final : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+};
+
 rocksdb::ColumnFamilyOptions family_options(Family family,
                                             const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
@@ -100,7 +111,8 @@ rocksdb::DBOptions database_options(const DatabaseOptions& options) {
   db.max_background_jobs = 2;
   db.max_open_files = 256;
   db.bytes_per_sync = 1u << 20;
-  db.max_bgerror_resume_count = 0;  // we decide when to resume
+  db.max_bgerror_resume_count = 0;
+  db.listeners.push_back(std::make_shared<NoSelfRecovery>());
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
   db.info_log = std::make_shared<ForwardingLogger>(options.log);

@@ -43,6 +43,8 @@ void StoreCore::enter_degraded(const std::string& why) {
   is_degraded_.store(true);
   metrics_.degraded.set(1);
   ::unlink(ballast_path(options_.path).c_str());
+  // With that room, alert state can be written on while samples are not.
+  db_->resume().ignore("tried again once there is room");
   log_.error("the store refuses writes; queries and alerts go on from memory", {{"reason", why}});
 }
 
@@ -60,8 +62,13 @@ void StoreCore::check_room() {
     return;
   }
   // With a margin, so that it does not flap at the edge.
-  if (free < options_.min_free_bytes + options_.min_free_bytes / 2 + options_.ballast_bytes) return;
-  if (const Status resumed = db_->resume(); !resumed.ok()) return;
+  if (free <= options_.min_free_bytes + options_.min_free_bytes / 2 + 2 * options_.ballast_bytes)
+    return;
+  if (const Status resumed = db_->resume(); !resumed.ok()) {
+    log_.warn("there is room again, but the storage engine does not resume",
+              {{"error", resumed.message()}});
+    return;
+  }
   make_ballast(options_.path, options_.ballast_bytes);
   base::MutexLock lock(degraded_mutex_);
   degraded_.clear();

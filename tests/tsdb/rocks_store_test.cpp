@@ -417,25 +417,31 @@ TEST_F(RocksStoreTest, AFullDiskRefusesWritesAndRecoversByItself) {
     }
     Status refused;
     int n = 10;
-    for (; n < 5000 && refused.ok(); ++n) {
+    for (; n < 5000; ++n) {
       auto appender = store_->appender();
       for (int i = 0; i < 100; ++i)
         ASSERT_EQ(appender->append(*appender->series(gpu(i)), {from_millis(n * 1000), 1}),
                   Code::Ok);
       refused = appender->commit();
+      if (!refused.ok()) break;
       if (n % 10 == 0) store_->step(clock_.now()).ignore("the disk is full on purpose");
     }
     EXPECT_THAT(refused, StatusIs(Code::Unavailable));
     EXPECT_NE(store_->stats().degraded, "");
+    EXPECT_THAT(store_->delete_series({}, from_millis(0), from_millis(1)),
+                StatusIs(Code::Unavailable));
     const Contents before = contents();
     EXPECT_EQ(before.size(), 100u);
-    EXPECT_EQ(before.at(gpu(0)).size(), size_t(n - 1));
+    EXPECT_EQ(before.at(gpu(0)).size(), size_t(n));
+    KvBatch delivery;
+    delivery.put("delivery/1", "sent");
+    EXPECT_THAT(store_->state().write(delivery, KvStore::Sync::Yes), IsOk());
     disk.empty();
     ASSERT_THAT(store_->step(clock_.now()), IsOk());
     EXPECT_EQ(store_->stats().degraded, "");
     EXPECT_EQ(contents(), before);
     write_rounds(100, 6000, 2);
-    EXPECT_EQ(contents().at(gpu(0)).size(), size_t(n + 1));
+    EXPECT_EQ(contents().at(gpu(0)).size(), size_t(n + 2));
     const Contents last = contents();
     open();
     EXPECT_EQ(contents(), last);
