@@ -28,6 +28,9 @@ class Family {
   // For counters beyond 2^53.
   void add_exact(std::initializer_list<LabelView> labels, uint64_t value);
 
+  // A series already in exposition form, `name{label="value"}`.
+  void add_series(std::string_view series, double value);
+
   const std::string& name() const { return name_; }
   const std::string& head() const { return head_; }    // HELP and TYPE lines
   const std::string& lines() const { return lines_; }  // empty: not on the page

@@ -86,8 +86,10 @@ void add_sources(CLI::App& app, Sources& s) {
   add_text(app, "--fixture.hostname", s.fixtures.hostname, "Host name for the GPU labels");
   add_text(app, "--fixture.nvidia-smi", s.fixtures.nvidia_smi,
            "Recorded nvidia-smi answer: FILE.xml (-q -x) or FILE.csv (--query-gpu)");
-  add_text(app, "--fixture.nvlink", s.fixtures.nvlink,
-           "Recorded `nvidia-smi nvlink -s`; FILE.errors beside it is `nvlink -e`");
+  app.add_option("--fixture.nvlink", s.fixtures.nvlink,
+                 "Recorded `nvidia-smi nvlink -s` and `-e`; repeat, or separate by commas")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   add_text(app, "--fixture.kmsg", s.fixtures.kmsg,
            "Recorded kernel log: /dev/kmsg records or dmesg");
 }

@@ -20,16 +20,23 @@ void append_escaped(std::string& out, std::string_view text, bool quotes) {
   }
 }
 
-// Exposition text is UTF-8; what hardware and kernel strings hold may not be.
+// Exposition text is UTF-8; what hardware and kernel strings hold may not be. A run of bad bytes
+// becomes one U+FFFD, as Go's ToValidUTF8 has it.
 void append_label_value(std::string& out, std::string_view value) {
   if (is_valid_utf8(value)) {
     append_escaped(out, value, true);
     return;
   }
-  std::string repaired(value);
-  for (char& c : repaired)
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  append_escaped(out, repaired, true);
+  bool in_bad_run = false;
+  while (!value.empty()) {
+    size_t n = 1;
+    while (n <= 4 && n <= value.size() && !is_valid_utf8(value.substr(0, n))) ++n;
+    const bool bad = n > 4 || n > value.size();
+    if (bad && !in_bad_run) out += "\xEF\xBF\xBD";
+    if (!bad) append_escaped(out, value.substr(0, n), true);
+    in_bad_run = bad;
+    value.remove_prefix(bad ? 1 : n);
+  }
 }
 
 void append_value(std::string& out, double value) {
@@ -93,6 +100,13 @@ void Family::add_exact(std::initializer_list<LabelView> labels, uint64_t value) 
   char buffer[24];
   lines_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   lines_ += '\n';
+}
+
+void Family::add_series(std::string_view series, double value) {
+  lines_ += series;
+  lines_ += ' ';
+  append_value(lines_, value);
+  ++samples_;
 }
 
 Family& MetricSink::family(std::string_view name, std::string_view type, std::string_view help) {

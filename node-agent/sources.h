@@ -18,7 +18,8 @@ namespace vagt::agent {
 // Files that stand in for what is not a path; empty: ask the system.
 struct Fixtures {
   std::string statfs, uname, adjtimex, mtimes, hostname;
-  std::string nvidia_smi, nvlink, kmsg;
+  std::string nvidia_smi, kmsg;
+  std::vector<std::string> nvlink;  // `nvlink -s` first, then `nvlink -e`
 };
 
 struct Sources {

@@ -24,11 +24,11 @@ using MakeCollector = CollectorPtr(const Sources& sources, const Filters& filter
 
 MakeCollector make_arp, make_bonding, make_conntrack, make_cpu, make_cpufreq, make_diskstats;
 MakeCollector make_dmi, make_edac, make_entropy, make_filefd, make_filesystem, make_hwmon;
-MakeCollector make_infiniband, make_interrupts, make_kernel_hung, make_loadavg, make_mdadm;
-MakeCollector make_meminfo, make_netclass, make_netdev, make_netstat, make_nvme, make_os;
+MakeCollector make_infiniband, make_interrupts, make_kernel, make_loadavg, make_mdadm;
+MakeCollector make_meminfo, make_netclass, make_netdev, make_netstat, make_nvme, make_os, make_pci;
 MakeCollector make_powersupply, make_pressure, make_processes, make_schedstat, make_sockstat;
 MakeCollector make_softnet, make_stat, make_textfile, make_thermal_zone, make_time, make_timex;
 MakeCollector make_udp_queues, make_uname, make_vmstat, make_vulnerabilities, make_zfs;
-MakeCollector make_kernel_taint, make_link, make_pci, make_rdma, make_gpu, make_kernel_log;
+MakeCollector make_gpu, make_kernel_log;
 
 }  // namespace vagt::agent

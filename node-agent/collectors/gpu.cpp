@@ -1,0 +1,136 @@
+// GPUs: presence, health and DCGM's families.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "node-agent/collectors/collectors.h"
+#include "node-agent/command.h"
+#include "node-agent/gpu/smi.h"
+
+namespace vagt::agent {
+namespace {
+
+constexpr auto kSmiDeadline = std::chrono::seconds(15);
+
+std::string host_name(const Fixtures& fixtures) {
+  if (!fixtures.hostname.empty()) {
+    // The name itself, or a file with it.
+    if (const auto line = read_line(fixtures.hostname)) return *line;
+    return fixtures.hostname;
+  }
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+class GpuCollector final : public Collector {
+ public:
+  explicit GpuCollector(const Sources& sources)
+      : fixtures_(sources.fixtures),
+        hostname_(host_name(sources.fixtures)),
+        pci_(sources.sys("bus/pci/devices")) {}
+  std::string_view name() const override { return "gpu"; }
+
+  Status collect(MetricSink& sink, std::stop_token stop) override {
+    const bool recorded = !fixtures_.nvidia_smi.empty() || !fixtures_.nvlink.empty();
+    Result<GpuSnapshot> taken = recorded ? read_recorded() : run_smi(stop);
+    add_cost(sink);
+    if (!taken) {
+      if (mismatch_)
+        sink.gauge("vagt_gpu_driver_mismatch",
+                   "1: user-space and kernel driver differ, no CUDA program can start.")
+            .add(1);
+      add_missing(sink, {});
+      return std::move(taken).error();
+    }
+    write_gpus(sink, *taken, hostname_);
+    if (!recorded) add_missing(sink, taken->gpus);
+    return {};
+  }
+
+ private:
+  struct Known {
+    std::string index, pci_bus_id;
+  };
+
+  Result<GpuSnapshot> read_recorded() {
+    GpuSnapshot snapshot;
+    std::string text;
+    if (!fixtures_.nvidia_smi.empty()) {
+      VAGT_CHECK_OK(read_file(fixtures_.nvidia_smi, text));
+      VAGT_TRY(snapshot, (ends_with(fixtures_.nvidia_smi, ".xml") ? parse_smi_xml(text)
+                                                                  : parse_smi_csv(text)));
+    }
+    for (const std::string& path : fixtures_.nvlink) {
+      VAGT_CHECK_OK(read_file(path, text));
+      read_nvlink_status(text, snapshot);
+      read_nvlink_errors(text, snapshot);
+    }
+    return snapshot;
+  }
+
+  Result<GpuSnapshot> run_smi(const std::stop_token& stop) {
+    VAGT_TRY(CommandOutput output, run({"nvidia-smi", "-q", "-x"}, stop));
+    mismatch_ = output.out.find("Driver/library version mismatch") != std::string::npos;
+    if (output.exit_code == 6) return Status::not_found("nvidia-smi: no devices were found");
+    auto snapshot = parse_smi_xml(output.out);
+    if (!snapshot) {
+      const std::string first(trim(std::string_view(output.out).substr(0, output.out.find('\n'))));
+      return Status(Code::Unavailable,
+                    "nvidia-smi exited with " + std::to_string(output.exit_code) + ": " + first);
+    }
+    if (auto status = run({"nvidia-smi", "nvlink", "-s"}, stop); status && status->exit_code == 0)
+      read_nvlink_status(status->out, *snapshot);
+    const bool linked = std::any_of(snapshot->gpus.begin(), snapshot->gpus.end(),
+                                    [](const GpuReading& gpu) { return !gpu.nvlinks.empty(); });
+    if (linked)
+      if (auto errors = run({"nvidia-smi", "nvlink", "-e"}, stop); errors && errors->exit_code == 0)
+        read_nvlink_errors(errors->out, *snapshot);
+    return snapshot;
+  }
+
+  Result<CommandOutput> run(const std::vector<std::string>& argv, const std::stop_token& stop) {
+    auto output = run_command(argv, kSmiDeadline, stop);
+    if (output) cpu_seconds_ += output->cpu_seconds;
+    return output;
+  }
+
+  void add_cost(MetricSink& sink) const {
+    if (cpu_seconds_ > 0)
+      sink.counter("vagt_external_command_seconds_total", "CPU time of the programs we run.")
+          .add({{"command", "nvidia-smi"}}, cpu_seconds_);
+  }
+
+  // A GPU that was there and is gone reads 0, and not nothing.
+  void add_missing(MetricSink& sink, const std::vector<GpuReading>& present) {
+    for (const GpuReading& gpu : present) known_[gpu.uuid] = Known{gpu.index, gpu.pci_bus_id};
+    for (const auto& [uuid, known] : known_) {
+      const bool here = std::any_of(present.begin(), present.end(),
+                                    [&id = uuid](const GpuReading& gpu) { return gpu.uuid == id; });
+      if (here) continue;
+      sink.gauge("vagt_gpu_up",
+                 "1: the driver answered for this GPU; 0: lost, needs a reset, hangs.")
+          .add({{"UUID", uuid}, {"gpu", known.index}, {"pci_bus_id", known.pci_bus_id}}, 0);
+    }
+    if (!known_.empty())
+      sink.gauge("vagt_gpu_count", "GPUs by who counts them: nvml, pci, expected.")
+          .add({{"source", "expected"}}, static_cast<double>(known_.size()));
+  }
+
+  const Fixtures fixtures_;
+  const std::string hostname_, pci_;
+  std::map<std::string, Known> known_;  // by UUID: every GPU since the start
+  double cpu_seconds_ = 0;
+  bool mismatch_ = false;
+};
+
+}  // namespace
+
+CollectorPtr make_gpu(const Sources& sources, const Filters&) {
+  return std::make_unique<GpuCollector>(sources);
+}
+
+}  // namespace vagt::agent

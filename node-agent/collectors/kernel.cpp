@@ -1,0 +1,39 @@
+// Taint flags and tasks that the kernel found hanging.
+#include "node-agent/collectors/collectors.h"
+
+namespace vagt::agent {
+namespace {
+
+class KernelCollector final : public Collector {
+ public:
+  explicit KernelCollector(const Sources& sources) : directory_(sources.proc("sys/kernel")) {}
+  std::string_view name() const override { return "kernel"; }
+
+  Status collect(MetricSink& sink, std::stop_token) override {
+    if (const auto taint = read_number(directory_ + "/tainted"))
+      sink.gauge("vagt_kernel_taint",
+                 "Taint bits: 16 machine check, 512 warning, 4096 out-of-tree module.")
+          .add(*taint);
+    // Linux 6.13 and later. Dashboards ask for the second name.
+    if (const auto hung = read_number(directory_ + "/hung_task_detect_count")) {
+      sink.counter("node_kernel_hung_tasks_total",
+                   "Total number of tasks that have been detected as hung since the system boot.")
+          .add(*hung);
+      sink.gauge("node_kernel_hung_tasks",
+                 "Number of tasks that have been detected as hung since the system boot.")
+          .add(*hung);
+    }
+    return {};
+  }
+
+ private:
+  const std::string directory_;
+};
+
+}  // namespace
+
+CollectorPtr make_kernel(const Sources& sources, const Filters&) {
+  return std::make_unique<KernelCollector>(sources);
+}
+
+}  // namespace vagt::agent

@@ -1,0 +1,78 @@
+// Protocol counters of /proc/net/{netstat,snmp,snmp6}.
+#include "node-agent/collectors/collectors.h"
+
+namespace vagt::agent {
+namespace {
+
+class NetstatCollector final : public Collector {
+ public:
+  NetstatCollector(const Sources& sources, NameFilter fields)
+      : directory_(sources.proc("net")), fields_(std::move(fields)) {}
+  std::string_view name() const override { return "netstat"; }
+
+  Status collect(MetricSink& sink, std::stop_token) override {
+    VAGT_CHECK_OK(read_file(directory_ + "/netstat", text_));
+    add_pairs(sink);
+    VAGT_CHECK_OK(read_file(directory_ + "/snmp", text_));
+    add_pairs(sink);
+    if (read_file(directory_ + "/snmp6", text_).ok()) add_snmp6(sink);  // no IPv6, no file
+    return {};
+  }
+
+ private:
+  // A line of names, then a line of values, each led by `Protocol:`.
+  void add_pairs(MetricSink& sink) {
+    std::string_view rest = text_, names, values;
+    while (next_line(rest, names) && next_line(rest, values)) {
+      std::string_view protocol = next_word(names);
+      if (protocol.empty() || next_word(values) != protocol) return;
+      protocol.remove_suffix(1);
+      for (auto name = next_word(names); !name.empty(); name = next_word(names))
+        add(sink, protocol, name, next_word(values));
+    }
+  }
+
+  // `Ip6InReceives 7`: the protocol is what ends in 6.
+  void add_snmp6(MetricSink& sink) {
+    std::string_view rest = text_, line;
+    while (next_line(rest, line)) {
+      const std::string_view key = next_word(line);
+      const size_t six = key.find('6');
+      if (six == std::string_view::npos) continue;
+      add(sink, key.substr(0, six + 1), key.substr(six + 1), next_word(line));
+    }
+  }
+
+  void add(MetricSink& sink, std::string_view protocol, std::string_view name,
+           std::string_view value) {
+    key_ = protocol;
+    key_ += '_';
+    key_ += name;
+    auto known = metrics_.find(key_);
+    if (known == metrics_.end()) {
+      std::string metric = fields_.keeps(key_) ? "node_netstat_" + key_ : std::string();
+      known = metrics_.emplace(key_, std::move(metric)).first;
+    }
+    const auto number = to_number(value);
+    if (known->second.empty() || !number) return;
+    help_ = "Statistic ";
+    help_ += protocol;
+    help_ += name;
+    help_ += '.';
+    sink.untyped(known->second, help_).add(*number);
+  }
+
+  const std::string directory_;
+  const NameFilter fields_;
+  std::string text_, key_, help_;
+  // Field to metric name, "" for the ones left out: the regex runs once for each.
+  std::map<std::string, std::string, std::less<>> metrics_;
+};
+
+}  // namespace
+
+CollectorPtr make_netstat(const Sources& sources, const Filters& filters) {
+  return std::make_unique<NetstatCollector>(sources, filters.netstat_fields);
+}
+
+}  // namespace vagt::agent
