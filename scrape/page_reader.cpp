@@ -252,7 +252,7 @@ void PageReader::record(Code code) {
   if (code == Code::Duplicate) ++counts_.duplicate_time;
 }
 
-PageReader::Changes& PageReader::changes() {
+PageChanges& PageReader::changes() {
   if (!changes_) {
     changes_.emplace();
     const auto& lines = cache_.lines_;
@@ -272,7 +272,7 @@ void PageReader::remember(const Line& line, size_t index) {
 
 // From now on every series written is noted, those before included.
 void PageReader::count_written() {
-  Changes& now = changes();
+  PageChanges& now = changes();
   if (now.is_counting) return;
   now.is_counting = true;
   for (const Line& line : now.lines) {
@@ -307,7 +307,7 @@ std::optional<size_t> PageReader::look_up(uint64_t hash, uint32_t length) {
 // Series of the last page that this one does not have end here.
 void PageReader::end_vanished() {
   if (!changes_ && predicted_ >= cache_.lines_.size()) return;
-  Changes& now = changes();
+  PageChanges& now = changes();
   for (size_t i = 0; i < now.seen.size(); ++i) {
     const Line& line = cache_.lines_[i];
     if (now.seen[i]) continue;

@@ -9,6 +9,18 @@
 
 namespace vagt::scrape {
 
+// The page departs from the prediction: from here on a new list is kept.
+struct PageChanges {
+  std::vector<SeriesCache::Line> lines;
+  // By index into the cache's lines.
+  std::vector<bool> seen;
+  // Hash → index + 1 into the cache's lines; built at the first look-up.
+  std::vector<uint32_t> index;
+  // Kept once is_counting.
+  RefSet written;
+  bool is_counting = false;
+};
+
 class PageReader {
  public:
   PageReader(const SeriesCache& cache, std::string_view body, exposition::Format format,
@@ -18,16 +30,6 @@ class PageReader {
 
  private:
   using Line = SeriesCache::Line;
-
-  // The page departs from the prediction: from here on a new list is kept.
-  struct Changes {
-    std::vector<Line> lines;
-    std::vector<bool> seen;  // by index into the cache's lines
-    std::vector<uint32_t>
-        index;       // hash → index + 1 into the cache's lines; built at the first look-up
-    RefSet written;  // kept once is_counting
-    bool is_counting = false;
-  };
 
   bool take_predicted(Status& status);
   bool recognises(const Line& line) const;
@@ -43,7 +45,7 @@ class PageReader {
   void record(Code code);
   void end_vanished();
 
-  Changes& changes();
+  PageChanges& changes();
   void remember(const Line& line, size_t index);
   std::optional<size_t> look_up(uint64_t hash, uint32_t length);
   void count_written();
@@ -56,7 +58,7 @@ class PageReader {
   tsdb::Appender& appender_;
   PageCounts& counts_;
   exposition::Parser parser_;
-  std::optional<Changes> changes_;
+  std::optional<PageChanges> changes_;
   size_t predicted_ = 0;
   uint8_t type_class_ = 0;  // 0 plain, 1 histogram, 2 summary
   std::string_view type_line_;

@@ -70,7 +70,7 @@ void ScrapeManager::Impl::run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS {
   while (!stop.stop_requested()) {
     const Steady wake = step();
     std::unique_lock<base::Mutex> lock(mutex_);
-    changed_.wait_until(lock, stop, wake, [this] { return is_woken_; });
+    changed_.wait_until(lock, stop, wake, [this]() VAGT_NO_THREAD_ANALYSIS { return is_woken_; });
     is_woken_ = false;
   }
 }
@@ -206,10 +206,22 @@ void ScrapeManager::Impl::start_endings(Steady steady) {
       ++it;
       continue;
     }
-    ++under_way_;
-    if (!hand_over([this, target = *it] { end_target(target); })) --under_way_;
+    const TargetPtr target = *it;
     it = ending_.erase(it);
+    if (is_continued(*target)) continue;
+    ++under_way_;
+    if (!hand_over([this, target] { end_target(target); })) --under_way_;
   }
+}
+
+// Another target of the job writes the same series, at another interval or from another address.
+bool ScrapeManager::Impl::is_continued(const ActiveTarget& gone) const {
+  const auto pool = pools_.find(gone.pool);
+  if (pool == pools_.end()) return false;
+  for (const auto& [hash, target] : pool->second.targets()) {
+    if (target->identity.labels == gone.identity.labels) return true;
+  }
+  return false;
 }
 
 ScrapeManager::Impl::Steady ScrapeManager::Impl::next_wake(Timestamp wall, Steady steady) const {
@@ -227,7 +239,7 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::next_wake(Timestamp wall, Stead
 
 void ScrapeManager::Impl::wait_idle() VAGT_NO_THREAD_ANALYSIS {
   std::unique_lock<base::Mutex> lock(mutex_);
-  changed_.wait(lock, [this] { return under_way_ == 0; });
+  changed_.wait(lock, [this]() VAGT_NO_THREAD_ANALYSIS { return under_way_ == 0; });
 }
 
 ScrapeManager::ScrapeManager(ScrapeManagerOptions options, tsdb::Store& store, Clock& clock,

@@ -56,6 +56,7 @@ class ScrapeManager::Impl {
   std::vector<Scrape> take_due(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
   void start_polls(Steady steady) VAGT_REQUIRES(mutex_);
   void start_endings(Steady steady) VAGT_REQUIRES(mutex_);
+  bool is_continued(const ActiveTarget& gone) const VAGT_REQUIRES(mutex_);
   Steady next_wake(Timestamp wall, Steady steady) const VAGT_REQUIRES(mutex_);
   void send(Scrape scrape) VAGT_EXCLUDES(mutex_);
 

@@ -9,6 +9,10 @@ namespace {
 
 constexpr size_t kMaxErrors = 20;  // per pool; the rest says no more
 
+bool is_same_target(const TargetIdentity& a, const TargetIdentity& b) {
+  return a.hash == b.hash && a.interval == b.interval && a.timeout == b.timeout;
+}
+
 std::string limit_error(size_t targets, uint64_t limit) {
   if (limit == 0 || targets <= limit) return "";
   return fmt::format("target_limit exceeded (number of targets: {}, limit: {})", targets, limit);
@@ -58,26 +62,15 @@ SyncResult ScrapePool::sync(std::vector<TargetPtr>& ending) {
   SyncResult result;
   for (auto it = targets_.begin(); it != targets_.end();) {
     const auto still = wanted.find(it->first);
-    const bool stays = still != wanted.end() &&
-                       still->second.interval == it->second->identity.interval &&
-                       still->second.timeout == it->second->identity.timeout;
+    const bool stays = still != wanted.end() && is_same_target(still->second, it->second->identity);
     if (!stays) result.vanished.push_back(it->second);
     it = stays ? std::next(it) : targets_.erase(it);
   }
   for (auto& [hash, identity] : wanted) {
     TargetPtr& target = targets_[hash];
     if (target == nullptr) {
-      const auto back =
-          std::find_if(ending.begin(), ending.end(), [&, h = hash](const TargetPtr& t) {
-            return t->identity.hash == h && t->pool == name_ &&
-                   t->identity.interval == identity.interval &&
-                   t->identity.timeout == identity.timeout;
-          });
-      if (back != ending.end()) {
-        target = *back;
-        target->is_gone = false;
-        ending.erase(back);
-      } else {
+      target = take_back(identity, ending);
+      if (target == nullptr) {
         target = std::make_shared<ActiveTarget>(identity, name_, seed_, table_);
       }
       result.appeared.push_back(target);
@@ -87,6 +80,19 @@ SyncResult ScrapePool::sync(std::vector<TargetPtr>& ending) {
     target->forced_error = forced;
   }
   return result;
+}
+
+// The target that vanished lately and is the same; null when there is none.
+TargetPtr ScrapePool::take_back(const TargetIdentity& wanted,
+                                std::vector<TargetPtr>& ending) const {
+  const auto back = std::find_if(ending.begin(), ending.end(), [&](const TargetPtr& target) {
+    return target->pool == name_ && is_same_target(target->identity, wanted);
+  });
+  if (back == ending.end()) return nullptr;
+  TargetPtr target = *back;
+  target->is_gone = false;
+  ending.erase(back);
+  return target;
 }
 
 SyncResult ScrapePool::clear() {

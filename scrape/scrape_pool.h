@@ -76,6 +76,7 @@ class ScrapePool {
   std::vector<std::string> file_errors;
 
  private:
+  TargetPtr take_back(const TargetIdentity& wanted, std::vector<TargetPtr>& ending) const;
   void add_group(const TargetGroup& group, std::map<uint64_t, TargetIdentity>& wanted);
 
   const std::string name_;

@@ -259,6 +259,18 @@ TEST_F(ScrapeManagerTest, ATargetThatReturnsGoesOn) {
   EXPECT_EQ(asked("http://a:1/metrics"), 7);
 }
 
+TEST_F(ScrapeManagerTest, AnotherIntervalEndsNoSeries) {
+  serve("http://a:1/metrics", "x 1\n");
+  ASSERT_THAT(manager->apply({job("j", {"a:1"})}), IsOk());
+  run(15s);
+  ScrapeConfig faster = job("j", {"a:1"}, "2");
+  faster.interval = 5s;
+  ASSERT_THAT(manager->apply({faster}), IsOk());
+  run(60s);
+  EXPECT_EQ(count("x{", true), 0u);
+  EXPECT_GE(asked("http://a:1/metrics"), 12);
+}
+
 TEST_F(ScrapeManagerTest, TargetLimitFailsAll) {
   ScrapeConfig config = job("j", {"a:1", "b:1"});
   config.limits.targets = 1;
