@@ -33,7 +33,6 @@ class Join final : public Operator {
         fill_one_(matching_.fill_rhs),
         steps_(grid.count),
         many_has_one_name_(many_has_one_name),
-        context_(context),
         one_(grid.count, context),
         index_(LabelPick(matching_.labels, !matching_.on)),
         result_labels_(binary, context.options.delayed_name_removal) {}
@@ -232,7 +231,6 @@ class Join final : public Operator {
   const std::optional<double> fill_many_, fill_one_;
   const size_t steps_;
   const bool many_has_one_name_;
-  EvalContext& context_;
 
   Table one_;
   GroupIndex index_;

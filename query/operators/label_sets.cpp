@@ -42,8 +42,8 @@ template <class Visit>
 void LabelPick::each(const Labels& labels, Visit&& visit) const {
   auto name = names_.begin();
   for (const Label& label : labels.items()) {
-    while (name != names_.end() && *name < label.name) ++name;
-    const bool listed = name != names_.end() && *name == label.name;
+    while (name != names_.end() && std::string_view(*name) < label.name) ++name;
+    const bool listed = name != names_.end() && std::string_view(*name) == label.name;
     if (listed != without_ && !visit(label)) return;
   }
 }

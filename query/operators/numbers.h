@@ -14,19 +14,10 @@ struct CompensatedSum {
 
   void add(double v) {
     const double total = sum + v;
-    if (total - total != 0) {  // infinite or NaN
-      add_unusual(v, total);
-      return;
-    }
     const double added = total - sum;
-    error += (sum - (total - added)) + (v - added);
-    sum = total;
-  }
-
- private:
-  void add_unusual(double v, double total) {
-    // Once the sum is infinite its error means nothing; a NaN poisons both.
-    error = std::isinf(total) ? 0 : error + (v - total + sum);
+    const double lost = (sum - (total - added)) + (v - added);
+    // Once the sum is infinite its error means nothing; a NaN poisons both by itself.
+    error = std::abs(total) == HUGE_VAL ? 0 : error + lost;
     sum = total;
   }
 };

@@ -63,4 +63,44 @@ void each_window(const Windows& windows, Visit&& visit) {
   }
 }
 
+// Folds every window sample by sample: add(state, index, nth, windows), then done(step, lo, hi,
+// state). Each sum waits for the one before, so several windows of one length are folded side by
+// side.
+template <class State, class Add, class Done>
+void each_window_in_lanes(const Windows& windows, Add&& add, Done&& done) {
+  constexpr size_t kLanes = 4;
+  const size_t steps = windows.lo.size();
+  const auto length = [&](size_t step) { return windows.hi[step] - windows.lo[step]; };
+  for (size_t step = 0; step < steps;) {
+    const size_t n = length(step);
+    bool together = n > 0 && step + kLanes <= steps;
+    for (size_t lane = 1; together && lane < kLanes; ++lane) together = length(step + lane) == n;
+    if (together) {
+      // Four variables and not an array: they stay in registers.
+      State a{}, b{}, c{}, d{};
+      const size_t lo[kLanes] = {windows.lo[step], windows.lo[step + 1], windows.lo[step + 2],
+                                 windows.lo[step + 3]};
+      for (size_t nth = 0; nth < n; ++nth) {
+        add(a, lo[0] + nth, nth, windows);
+        add(b, lo[1] + nth, nth, windows);
+        add(c, lo[2] + nth, nth, windows);
+        add(d, lo[3] + nth, nth, windows);
+      }
+      done(step, lo[0], lo[0] + n, a);
+      done(step + 1, lo[1], lo[1] + n, b);
+      done(step + 2, lo[2], lo[2] + n, c);
+      done(step + 3, lo[3], lo[3] + n, d);
+      step += kLanes;
+      continue;
+    }
+    if (n > 0) {
+      State state{};
+      const size_t lo = windows.lo[step];
+      for (size_t nth = 0; nth < n; ++nth) add(state, lo + nth, nth, windows);
+      done(step, lo, lo + n, state);
+    }
+    ++step;
+  }
+}
+
 }  // namespace vagt::query

@@ -31,24 +31,26 @@ bool whole_prefixes(std::span<const double> v, std::vector<int64_t>& prefix) {
 class SumOverTime final : public WindowFunction {
  public:
   void run(const Windows& w, std::span<double> row, std::span<uint8_t> mask) override {
-    const bool whole = whole_prefixes(w.v, prefix_);
-    each_window(w, [&](size_t step, size_t lo, size_t hi) {
-      mask[step] = 1;
-      if (whole) {
+    if (whole_prefixes(w.v, prefix_)) {
+      each_window(w, [&](size_t step, size_t lo, size_t hi) {
         row[step] = static_cast<double>(prefix_[hi] - prefix_[lo]);
-        return;
-      }
-      CompensatedSum sum;
-      for (size_t i = lo; i < hi; ++i) sum.add(w.v[i]);
-      row[step] = std::isinf(sum.sum) ? sum.sum : sum.sum + sum.error;
-    });
+        mask[step] = 1;
+      });
+      return;
+    }
+    each_window_in_lanes<CompensatedSum>(
+        w, [](CompensatedSum& sum, size_t i, size_t, const Windows& at) { sum.add(at.v[i]); },
+        [&](size_t step, size_t, size_t, const CompensatedSum& sum) {
+          row[step] = std::isinf(sum.sum) ? sum.sum : sum.sum + sum.error;
+          mask[step] = 1;
+        });
   }
 
  private:
   std::vector<int64_t> prefix_;
 };
 
-double mean_of(std::span<const double> v) {
+double careful_mean(std::span<const double> v) {
   CompensatedMean mean;
   for (double each : v) mean.add(each);
   return mean.value();
@@ -57,13 +59,29 @@ double mean_of(std::span<const double> v) {
 class AvgOverTime final : public WindowFunction {
  public:
   void run(const Windows& w, std::span<double> row, std::span<uint8_t> mask) override {
-    const bool whole = whole_prefixes(w.v, prefix_);
-    each_window(w, [&](size_t step, size_t lo, size_t hi) {
-      mask[step] = 1;
-      row[step] =
-          whole ? static_cast<double>(prefix_[hi] - prefix_[lo]) / static_cast<double>(hi - lo)
-                : mean_of(w.v.subspan(lo, hi - lo));
-    });
+    if (whole_prefixes(w.v, prefix_)) {
+      each_window(w, [&](size_t step, size_t lo, size_t hi) {
+        row[step] = static_cast<double>(prefix_[hi] - prefix_[lo]) / static_cast<double>(hi - lo);
+        mask[step] = 1;
+      });
+      return;
+    }
+    each_window_in_lanes<CompensatedSum>(
+        w,
+        [](CompensatedSum& sum, size_t i, size_t nth, const Windows& at) {
+          if (nth == 0) {
+            sum.sum = at.v[i];
+          } else {
+            sum.add(at.v[i]);
+          }
+        },
+        [&](size_t step, size_t lo, size_t hi, const CompensatedSum& sum) {
+          const auto n = static_cast<double>(hi - lo);
+          // A sum that ended finite never was anything else; only then is the mean this simple.
+          row[step] = std::isfinite(sum.sum) ? sum.sum / n + sum.error / n
+                                             : careful_mean(w.v.subspan(lo, hi - lo));
+          mask[step] = 1;
+        });
   }
 
  private:
@@ -74,19 +92,23 @@ class Variance final : public WindowFunction {
  public:
   explicit Variance(bool root) : root_(root) {}
   void run(const Windows& w, std::span<double> row, std::span<uint8_t> mask) override {
-    each_window(w, [&](size_t step, size_t lo, size_t hi) {
+    struct State {
       CompensatedSum mean, squares;
-      double count = 0;
-      for (size_t i = lo; i < hi; ++i) {
-        count += 1;
-        const double delta = w.v[i] - (mean.sum + mean.error);
-        mean.add(delta / count);
-        squares.add(delta * (w.v[i] - (mean.sum + mean.error)));
-      }
-      const double variance = (squares.sum + squares.error) / count;
-      row[step] = root_ ? std::sqrt(variance) : variance;
-      mask[step] = 1;
-    });
+    };
+    each_window_in_lanes<State>(
+        w,
+        [](State& state, size_t i, size_t nth, const Windows& at) {
+          const double v = at.v[i];
+          const double delta = v - (state.mean.sum + state.mean.error);
+          state.mean.add(delta / static_cast<double>(nth + 1));
+          state.squares.add(delta * (v - (state.mean.sum + state.mean.error)));
+        },
+        [&](size_t step, size_t lo, size_t hi, const State& state) {
+          const double variance =
+              (state.squares.sum + state.squares.error) / static_cast<double>(hi - lo);
+          row[step] = root_ ? std::sqrt(variance) : variance;
+          mask[step] = 1;
+        });
   }
 
  private:

@@ -108,41 +108,50 @@ class CountSteps final : public WindowFunction {
   std::vector<uint32_t> until_;
 };
 
-struct Line {
-  double slope, intercept;
-};
-
-// Least squares; x in seconds from `origin`.
-Line regression(std::span<const Timestamp> t, std::span<const double> v, Timestamp origin) {
-  CompensatedSum x_sum, y_sum, xy_sum, x2_sum;
+// Least squares; x in seconds from an origin.
+struct Regression {
+  CompensatedSum x, y, xy, x2;
+  double first = 0, count = 0;
   bool constant = true;
-  for (size_t i = 0; i < v.size(); ++i) {
-    if (constant && i > 0 && v[i] != v[0]) constant = false;
-    const double x = static_cast<double>((t[i] - origin).count()) / 1e3;
-    x_sum.add(x);
-    y_sum.add(v[i]);
-    xy_sum.add(x * v[i]);
-    x2_sum.add(x * x);
+
+  void add(Duration from_origin, double v) {
+    if (count == 0) first = v;
+    if (v != first) constant = false;
+    count += 1;
+    const double seconds = static_cast<double>(from_origin.count()) / 1e3;
+    x.add(seconds);
+    y.add(v);
+    xy.add(seconds * v);
+    x2.add(seconds * seconds);
   }
-  if (constant) {
-    if (std::isinf(v[0])) return {std::nan(""), std::nan("")};
-    return {0, v[0]};
+  struct Line {
+    double slope, intercept;
+  };
+  Line line() const {
+    if (constant) {
+      if (std::isinf(first)) return {std::nan(""), std::nan("")};
+      return {0, first};
+    }
+    const double sx = x.sum + x.error, sy = y.sum + y.error;
+    const double sxy = xy.sum + xy.error, sx2 = x2.sum + x2.error;
+    const double slope = (sxy - sx * sy / count) / (sx2 - sx * sx / count);
+    return {slope, sy / count - slope * sx / count};
   }
-  const double n = static_cast<double>(v.size());
-  const double sx = x_sum.sum + x_sum.error, sy = y_sum.sum + y_sum.error;
-  const double sxy = xy_sum.sum + xy_sum.error, sx2 = x2_sum.sum + x2_sum.error;
-  const double slope = (sxy - sx * sy / n) / (sx2 - sx * sx / n);
-  return {slope, sy / n - slope * sx / n};
-}
+};
 
 class Deriv final : public WindowFunction {
  public:
   void run(const Windows& w, std::span<double> row, std::span<uint8_t> mask) override {
-    each_window(w, [&](size_t step, size_t lo, size_t hi) {
-      if (hi - lo < 2) return;
-      row[step] = regression(w.t.subspan(lo, hi - lo), w.v.subspan(lo, hi - lo), w.t[lo]).slope;
-      mask[step] = 1;
-    });
+    each_window_in_lanes<Regression>(
+        w,
+        [](Regression& regression, size_t i, size_t nth, const Windows& at) {
+          regression.add(at.t[i] - at.t[i - nth], at.v[i]);
+        },
+        [&](size_t step, size_t lo, size_t hi, const Regression& regression) {
+          if (hi - lo < 2) return;
+          row[step] = regression.line().slope;
+          mask[step] = 1;
+        });
   }
 };
 
@@ -154,8 +163,9 @@ class PredictLinear final : public WindowFunction {
     each_window(w, [&](size_t step, size_t lo, size_t hi) {
       if (hi - lo < 2) return;
       // From the step itself, even where `offset` or `@` moved the window.
-      const Line line =
-          regression(w.t.subspan(lo, hi - lo), w.v.subspan(lo, hi - lo), times_.grid.at(step));
+      Regression regression;
+      for (size_t i = lo; i < hi; ++i) regression.add(w.t[i] - times_.grid.at(step), w.v[i]);
+      const Regression::Line line = regression.line();
       row[step] = line.slope * ahead_[step] + line.intercept;
       mask[step] = 1;
     });
