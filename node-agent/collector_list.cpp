@@ -33,6 +33,7 @@ constexpr CollectorKind kKinds[] = {
     in_scrape("infiniband", make_infiniband),
     in_scrape("interrupts", make_interrupts, false),
     in_scrape("kernel", make_kernel),
+    in_background("kernel_log", make_kernel_log, std::chrono::seconds(5), std::chrono::seconds(5)),
     in_scrape("loadavg", make_loadavg),
     in_scrape("mdadm", make_mdadm),
     in_scrape("meminfo", make_meminfo),

@@ -32,8 +32,8 @@ class EdacCollector final : public Collector {
     add_row(sink, path + "/ce_noinfo_count", path + "/ue_noinfo_count", controller, "unknown");
     for (const std::string& entry : list_directory(path)) {
       const std::string child = path + '/' + entry;
-      if (entry.compare(0, 6, "csrow") == 0)
-        add_row(sink, child + "/ce_count", child + "/ue_count", controller, entry.substr(6));
+      if (entry.compare(0, 5, "csrow") == 0)
+        add_row(sink, child + "/ce_count", child + "/ue_count", controller, entry.substr(5));
       if (entry.compare(0, 4, "dimm") == 0) add_dimm(sink, child, controller, entry.substr(4));
     }
   }

@@ -39,8 +39,8 @@ std::string chip_name(const std::string& directory) {
   if (!device.empty()) {
     const std::string parent = device.substr(0, device.rfind('/'));
     const std::string own = clean(leaf(device)), bus = clean(leaf(parent));
-    // A Wi-Fi device carries several chips: only the driver's name tells them apart.
-    const bool ambiguous = bus == "ieee80211" && !name.empty();
+    // A device may carry several chips: then only the driver's name tells them apart.
+    const bool ambiguous = !name.empty() && list_directory(device + "/hwmon").size() > 1;
     if (!own.empty() && !bus.empty()) return bus + '_' + own + (ambiguous ? '_' + name : "");
     if (!own.empty()) return own;
   }
@@ -119,7 +119,7 @@ class HwmonCollector final : public Collector {
       if (parsed->property == "label") {
         if (const auto label = read_line(directory + '/' + file))
           sink.gauge("node_hwmon_sensor_label", "Label for given chip and sensor")
-              .add({{"chip", chip}, {"label", clean(*label)}, {"sensor", parsed->sensor}}, 1);
+              .add({{"chip", chip}, {"label", *label}, {"sensor", parsed->sensor}}, 1);
         continue;
       }
       for (const Property& known : kProperties) {

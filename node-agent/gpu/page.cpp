@@ -97,7 +97,7 @@ class Writer {
                value);
   }
 
-  // Only framebuffer exists per instance; repeating the rest would count it twice.
+  // Only framebuffer exists per instance; repeating the rest, or the total, would count it twice.
   void write_mig(const GpuReading& gpu) {
     for (const MigInstance& mig : gpu.mig) {
       const auto framebuffer = [&](GpuField field, const std::optional<double>& value) {
@@ -115,7 +115,6 @@ class Writer {
                     {"pci_bus_id", gpu.pci_bus_id}},
                    *value);
       };
-      framebuffer(GpuField::FbTotal, mig.fb_total);
       framebuffer(GpuField::FbFree, mig.fb_free);
       framebuffer(GpuField::FbUsed, mig.fb_used);
       sink_.gauge("vagt_gpu_mig_info", "A MIG instance; the value is 1.")

@@ -91,7 +91,7 @@ enum GpuError : int {
 
 struct MigInstance {
   std::string gpu_instance_id, compute_instance_id, uuid, profile;
-  std::optional<double> fb_total, fb_free, fb_used;  // MiB
+  std::optional<double> fb_free, fb_used;  // MiB
 };
 
 struct NvlinkReading {

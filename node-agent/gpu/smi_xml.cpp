@@ -175,7 +175,6 @@ MigInstance read_mig(const Values& v) {
   mig.compute_instance_id = smi_text(value(v, "compute_instance_id"));
   mig.uuid = smi_text(value(v, "uuid"));
   mig.profile = smi_text(value(v, "profile"));
-  mig.fb_total = number(v, "fb_memory_usage/total");
   mig.fb_free = number(v, "fb_memory_usage/free");
   mig.fb_used = number(v, "fb_memory_usage/used");
   return mig;

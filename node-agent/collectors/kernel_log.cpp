@@ -1,0 +1,142 @@
+// XID errors, OOM kills and other events from /dev/kmsg, counted over agent restarts.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "node-agent/collectors/collectors.h"
+#include "node-agent/kernel_log/counters.h"
+
+namespace vagt::agent {
+namespace {
+
+constexpr Duration kSaveEvery = std::chrono::seconds(60);
+constexpr int kMaxRecordsPerRun = 200'000;
+
+// When CLOCK_MONOTONIC, which stamps the records, stood at 0.
+Timestamp boot_time(const Clock& clock) {
+  timespec monotonic{};
+  clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  return clock.now() - std::chrono::seconds(monotonic.tv_sec) -
+         std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(monotonic.tv_nsec));
+}
+
+class KernelLogCollector final : public Collector {
+ public:
+  explicit KernelLogCollector(const Sources& sources)
+      : fixture_(sources.fixtures.kmsg),
+        pci_(sources.sys("bus/pci/devices")),
+        boot_id_path_(sources.proc("sys/kernel/random/boot_id")),
+        state_path_(sources.once ? "" : Sources::join(sources.state_dir, "kernel_log.state")),
+        clock_(*sources.clock) {}
+  ~KernelLogCollector() override {
+    if (loaded_) save();
+    if (fd_ >= 0) close(fd_);
+  }
+  std::string_view name() const override { return "kernel_log"; }
+
+  Status collect(MetricSink& sink, std::stop_token stop) override {
+    if (fixture_.empty()) {
+      load_once();
+      counters_.know_gpus(find_gpus());
+      VAGT_CHECK_OK(drain(stop));
+      counters_.settle(clock_.now());
+    } else {
+      VAGT_CHECK_OK(read_recorded());
+    }
+    counters_.write(sink);
+    if (clock_.now() - saved_ >= kSaveEvery) save();
+    return {};
+  }
+
+ private:
+  // Both forms, told apart line by line; records' own times, so settled by their own clock.
+  Status read_recorded() {
+    std::string text;
+    VAGT_CHECK_OK(read_file(fixture_, text));
+    counters_ = KernelLogCounters();
+    std::string_view rest = text, line;
+    Timestamp last{};
+    while (next_line(rest, line)) {
+      if (line.empty() || line[0] == ' ') continue;
+      auto record = parse_kmsg(line, Timestamp{});
+      if (!record) record = parse_dmesg(line);
+      if (!record) continue;
+      counters_.add(*record);
+      last = record->at;
+    }
+    counters_.settle(last + std::chrono::hours(1));
+    return {};
+  }
+
+  Status drain(const std::stop_token& stop) {
+    if (fd_ < 0) fd_ = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd_ < 0) return Status::io(fmt::format("/dev/kmsg: {}", std::strerror(errno)));
+    const Timestamp boot = boot_time(clock_);
+    char buffer[16384];
+    for (int i = 0; i < kMaxRecordsPerRun && !stop.stop_requested(); ++i) {
+      const ssize_t n = read(fd_, buffer, sizeof buffer);
+      if (n < 0 && errno == EAGAIN) return {};
+      if (n < 0 && (errno == EPIPE || errno == EINTR)) continue;  // overrun: the gap is counted
+      if (n < 0) return Status::io(fmt::format("/dev/kmsg: {}", std::strerror(errno)));
+      const auto record = parse_kmsg({buffer, static_cast<size_t>(n)}, boot);
+      // After a restart the ring is read again from its beginning.
+      if (record && *record->sequence >= counters_.next_sequence()) counters_.add(*record);
+    }
+    return {};
+  }
+
+  std::set<std::string> find_gpus() {
+    if (gpus_read_++ % 12 != 0) return gpus_;  // hot-plugged ones are found within a minute
+    for (const std::string& device : list_directory(pci_)) {
+      const std::string path = pci_ + '/' + device;
+      const auto vendor = read_line(path + "/vendor"), kind = read_line(path + "/class");
+      if (vendor == "0x10de" && kind && kind->compare(0, 4, "0x03") == 0) gpus_.insert(device);
+    }
+    return gpus_;
+  }
+
+  void load_once() {
+    if (loaded_) return;
+    loaded_ = true;
+    boot_id_ = read_line(boot_id_path_).value_or(std::string());
+    std::string text;
+    if (state_path_.empty() || !read_file(state_path_, text).ok()) return;
+    // A new boot begins at 0 again.
+    std::string_view rest = text, line;
+    if (next_line(rest, line) && line == boot_id_) counters_.load(rest);
+  }
+
+  // Written beside and renamed: a crash leaves the old file.
+  void save() {
+    saved_ = clock_.now();
+    if (state_path_.empty()) return;
+    const std::string text = boot_id_ + '\n' + counters_.save(), beside = state_path_ + ".new";
+    std::FILE* file = std::fopen(beside.c_str(), "we");
+    if (file == nullptr) return;  // no state directory: counters begin at 0 after a restart
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) == 0 && written) std::rename(beside.c_str(), state_path_.c_str());
+  }
+
+  const std::string fixture_, pci_, boot_id_path_, state_path_;
+  const Clock& clock_;
+  KernelLogCounters counters_;
+  std::set<std::string> gpus_;
+  std::string boot_id_;
+  Timestamp saved_{};
+  size_t gpus_read_ = 0;
+  bool loaded_ = false;
+  int fd_ = -1;
+};
+
+}  // namespace
+
+CollectorPtr make_kernel_log(const Sources& sources, const Filters&) {
+  return std::make_unique<KernelLogCollector>(sources);
+}
+
+}  // namespace vagt::agent

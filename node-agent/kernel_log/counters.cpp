@@ -1,0 +1,203 @@
+#include "node-agent/kernel_log/counters.h"
+
+#include <charconv>
+
+#include "node-agent/sources.h"
+
+namespace vagt::agent {
+namespace {
+
+constexpr int kOffTheBus = 79;
+constexpr auto kSettle = std::chrono::seconds(2);
+constexpr size_t kMaxDevices = 64;  // of one kind; the rest is "other"
+constexpr size_t kMaxXidSeries = 4096;
+
+int to_int(std::string_view text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+void KernelLogCounters::add(const LogRecord& record) {
+  if (record.sequence) {
+    if (next_sequence_ != 0 && *record.sequence > next_sequence_)
+      lost_ += *record.sequence - next_sequence_;
+    next_sequence_ = *record.sequence + 1;
+  }
+  ++lines_[record.priority & 7];
+  // Any root process may write with another facility.
+  if (record.facility != 0) return;
+  settle(record.at);
+  if (record.text.substr(0, 9) == "oom-kill:") cgroup_ = oom_cgroup(record.text);
+  auto event = classify(record.text);
+  if (!event) return;
+  if (event->kind == "oom_kill" && record.text.substr(0, 13) == "Memory cgroup" && !cgroup_.empty())
+    event->device = cgroup_;
+  if (event->kind == "oom_kill") cgroup_.clear();
+  count_event(*event, record);
+  if (event->kind == "nvidia_xid") count_xid(*parse_xid(record.text), record.at);
+  if (event->kind == "nvidia_gpu_lost" && !event->device.empty())
+    note_gpu_lost(event->device, record.at);
+  if (event->kind == "nvidia_nvswitch_sxid") {
+    const auto sxid = *parse_sxid(record.text);
+    auto& [count, fatal] = sxids_[{sxid.pci_bus_id, sxid.code}];
+    ++count;
+    fatal = fatal || sxid.fatal;
+  }
+}
+
+void KernelLogCounters::count_event(const KernelEvent& event, const LogRecord& record) {
+  const std::string kind(event.kind);
+  ++kinds_[kind];
+  Last& last = last_[kind];
+  last.at = record.at;
+  last.device = event.device;
+  last.message = clean_message(record.text);
+  if (event.device.empty()) return;
+  auto found = by_device_.find({kind, event.device});
+  if (found == by_device_.end()) {
+    const bool full = devices_of_kind_[kind] >= kMaxDevices;
+    found = by_device_.try_emplace({kind, full ? "other" : event.device}, 0).first;
+    if (!full) ++devices_of_kind_[kind];
+  }
+  ++found->second;
+}
+
+void KernelLogCounters::count_xid(const XidEvent& event, Timestamp at) {
+  if (xids_.size() < kMaxXidSeries) ++xids_[{event.pci_bus_id, event.code}];
+  xid_at_[{event.pci_bus_id, event.code}] = at;
+  last_xid_[event.pci_bus_id] = LastXid{at, event};
+  if (event.code == kOffTheBus) lost_gpus_.erase(event.pci_bus_id);
+}
+
+// Newer drivers may say so without an XID: it counts as 79 unless that one stands beside it.
+void KernelLogCounters::note_gpu_lost(const std::string& pci_bus_id, Timestamp at) {
+  const auto before = xid_at_.find({pci_bus_id, kOffTheBus});
+  if (before != xid_at_.end() && at - before->second <= kSettle) return;
+  lost_gpus_.emplace(pci_bus_id, at);
+}
+
+void KernelLogCounters::settle(Timestamp now) {
+  for (auto entry = lost_gpus_.begin(); entry != lost_gpus_.end();) {
+    if (now - entry->second <= kSettle) {
+      ++entry;
+      continue;
+    }
+    XidEvent event;
+    event.code = kOffTheBus;
+    event.pci_bus_id = entry->first;
+    event.message = "GPU has fallen off the bus";
+    const Timestamp at = entry->second;
+    entry = lost_gpus_.erase(entry);
+    count_xid(event, at);
+  }
+}
+
+void KernelLogCounters::write(MetricSink& sink) const {
+  Family& totals = sink.counter("vagt_kernel_events_total", "Events in the kernel log by kind.");
+  for (const std::string_view kind : kernel_event_kinds()) {
+    const auto found = kinds_.find(kind);
+    totals.add({{"kind", kind}}, found == kinds_.end() ? 0 : static_cast<double>(found->second));
+  }
+  for (const auto& [key, count] : by_device_)
+    sink.counter("vagt_kernel_events_by_device_total", "Events by kind and device.")
+        .add({{"device", key.second}, {"kind", key.first}}, static_cast<double>(count));
+  for (const auto& [kind, last] : last_) {
+    sink.gauge("vagt_kernel_event_last_timestamp_seconds", "When the last event of a kind was.")
+        .add({{"kind", kind}}, to_seconds(last.at));
+    sink.gauge("vagt_kernel_event_last_info", "The last line of a kind; the value is 1.")
+        .add({{"device", last.device}, {"kind", kind}, {"message", last.message}}, 1);
+  }
+  Family& xids = sink.counter("vagt_gpu_xid_errors_total", "XID errors by GPU and code.");
+  for (const std::string& gpu : gpus_)
+    for (const int code : serious_xids())
+      if (!xids_.contains({gpu, code}))
+        xids.add({{"pci_bus_id", gpu}, {"xid", std::to_string(code)}}, 0);
+  for (const auto& [key, count] : xids_)
+    xids.add({{"pci_bus_id", key.first}, {"xid", std::to_string(key.second)}},
+             static_cast<double>(count));
+  for (const auto& [key, at] : xid_at_)
+    sink.gauge("vagt_gpu_xid_last_timestamp_seconds", "When a GPU last had an XID error.")
+        .add({{"pci_bus_id", key.first}, {"xid", std::to_string(key.second)}}, to_seconds(at));
+  Family& last_code =
+      sink.gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.");
+  for (const std::string& gpu : gpus_)
+    if (!last_xid_.contains(gpu)) last_code.add({{"pci_bus_id", gpu}}, 0);
+  for (const auto& [gpu, last] : last_xid_) {
+    last_code.add({{"pci_bus_id", gpu}}, last.event.code);
+    // 144 to 150 say in their text how bad it is.
+    const bool fatal = last.event.code >= 144 && last.event.code <= 150 &&
+                       last.event.message.find("Fatal") != std::string::npos;
+    sink.gauge("vagt_gpu_xid_last_info", "The last XID error of a GPU; the value is 1.")
+        .add({{"message", clean_message(last.event.message)},
+              {"pci_bus_id", gpu},
+              {"pid", clean_message(last.event.pid)},
+              {"process", clean_message(last.event.process)},
+              {"severity", fatal ? "page" : xid_severity(last.event.code)},
+              {"xid", std::to_string(last.event.code)}},
+             1);
+  }
+  for (const auto& [key, value] : sxids_)
+    sink.counter("vagt_gpu_nvswitch_sxid_errors_total", "NVSwitch errors by switch and code.")
+        .add({{"fatal", value.second ? "true" : "false"},
+              {"pci_bus_id", key.first},
+              {"sxid", std::to_string(key.second)}},
+             static_cast<double>(value.first));
+  for (int priority = 0; priority < 8; ++priority)
+    sink.counter("vagt_kmsg_lines_total", "Records read from the kernel log by priority.")
+        .add({{"priority", std::to_string(priority)}}, static_cast<double>(lines_[priority]));
+  sink.counter("vagt_kmsg_lost_total", "Records overwritten before they were read.")
+      .add(static_cast<double>(lost_));
+}
+
+std::string KernelLogCounters::save() const {
+  std::string out = "sequence\t" + std::to_string(next_sequence_) + '\n';
+  out += "lost\t" + std::to_string(lost_) + '\n';
+  for (int i = 0; i < 8; ++i)
+    out += "lines\t" + std::to_string(i) + '\t' + std::to_string(lines_[i]) + '\n';
+  for (const auto& [kind, count] : kinds_)
+    out += "kind\t" + kind + '\t' + std::to_string(count) + '\n';
+  for (const auto& [key, count] : by_device_)
+    out += "device\t" + key.first + '\t' + key.second + '\t' + std::to_string(count) + '\n';
+  for (const auto& [key, count] : xids_) {
+    const auto at = xid_at_.find(key);
+    out += "xid\t" + key.first + '\t' + std::to_string(key.second) + '\t' + std::to_string(count) +
+           '\t' + std::to_string(at == xid_at_.end() ? 0 : to_millis(at->second)) + '\n';
+  }
+  for (const auto& [key, value] : sxids_)
+    out += "sxid\t" + key.first + '\t' + std::to_string(key.second) + '\t' +
+           std::to_string(value.first) + '\t' + (value.second ? "1" : "0") + '\n';
+  return out;
+}
+
+void KernelLogCounters::load(std::string_view text) {
+  std::string_view line;
+  while (next_line(text, line)) {
+    std::string_view field[5];
+    for (std::string_view& f : field) {
+      const size_t tab = line.find('\t');
+      f = line.substr(0, tab);
+      line.remove_prefix(tab == std::string_view::npos ? line.size() : tab + 1);
+    }
+    const auto number = [&field](size_t i) { return to_uint(field[i]).value_or(0); };
+    if (field[0] == "sequence") next_sequence_ = number(1);
+    if (field[0] == "lost") lost_ = number(1);
+    if (field[0] == "lines") lines_[number(1) & 7] = number(2);
+    if (field[0] == "kind") kinds_[std::string(field[1])] = number(2);
+    if (field[0] == "device") {
+      by_device_[{std::string(field[1]), std::string(field[2])}] = number(3);
+      ++devices_of_kind_[std::string(field[1])];
+    }
+    if (field[0] == "xid") {
+      const std::pair key(std::string(field[1]), to_int(field[2]));
+      xids_[key] = number(3);
+      xid_at_[key] = from_millis(static_cast<int64_t>(number(4)));
+    }
+    if (field[0] == "sxid")
+      sxids_[{std::string(field[1]), to_int(field[2])}] = {number(3), field[4] == "1"};
+  }
+}
+
+}  // namespace vagt::agent
