@@ -18,7 +18,8 @@ struct RuleFileOptions {
 
 struct RuleFileResult {
   RuleFile file;
-  std::vector<Status> errors;  // "FILE:LINE:COLUMN: group "g", rule 1, "x": …", all of them; empty: the file is good
+  std::vector<Status> errors;  // "FILE:LINE:COLUMN: group "g", rule 1, "x": …", all of them; empty:
+                               // the file is good
 };
 
 // Strict keys, expressions, names, duplicate groups, label names, template syntax.

@@ -48,10 +48,8 @@ Status append(std::string& out, const TemplateValue& value, int depth) {
     out += size != 0 && (size < 1e-6 || size >= 1e21) ? format_go_float(*d) : format_float(*d);
     return {};
   }
-  if (const auto t = time_of(value))
-    return append_text(out, t->to_rfc3339()), Status();
-  if (const std::string* text = as_text(value))
-    return append_text(out, *text), Status();
+  if (const auto t = time_of(value)) return append_text(out, t->to_rfc3339()), Status();
+  if (const std::string* text = as_text(value)) return append_text(out, *text), Status();
   if (const ValueList* list = list_of(value)) {
     out.push_back('[');
     for (size_t i = 0; i < list->size(); ++i) {

@@ -47,7 +47,8 @@ class Parser {
  private:
   // -- tokens
   // ----------------------------------------------------------------------------------------------------
-  // Behind the last token (Eof or Error) stand endless copies of it, so that backing up always undoes a next().
+  // Behind the last token (Eof or Error) stand endless copies of it, so that backing up always
+  // undoes a next().
   const Item& peek() const { return items_[std::min(at_, items_.size() - 1)]; }
   const Item& peek_non_space() {
     while (peek().type == Token::Space) ++at_;
