@@ -171,6 +171,7 @@ Result<QueryResult> run(const Plan& plan, tsdb::Store& store, const StepGrid& gr
   EvalContext context(plan, options, grid, end, std::move(stop));
   Result<Value> value = [&]() -> Result<Value> {
     VAGT_CHECK_OK(context.check());
+    VAGT_CHECK_OK(context.check_steps(grid.count));
     VAGT_CHECK_OK(open_reads(context, store));
     return evaluate(plan.root(), context);
   }();

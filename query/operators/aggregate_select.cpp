@@ -111,10 +111,11 @@ class Selector {
   // Calls `take(row, step)` for what is let through, group by group, in the order of an instant
   // query's answer.
   template <class Take>
-  void run(Take&& take) {
+  Status run(EvalContext& context, Take&& take) {
     const bool ranked = selection_.op == AggregateOp::Topk || selection_.op == AggregateOp::Bottomk;
     WorstFirst heap(in_, 0, selection_.op == AggregateOp::Topk);
     for (size_t step = 0; step < in_.steps(); ++step) {
+      VAGT_CHECK_OK(context.check());
       for (const std::vector<size_t>& members : members_) {
         if (ranked) {
           heap.clear(step);
@@ -124,6 +125,7 @@ class Selector {
         }
       }
     }
+    return {};
   }
 
  private:
@@ -170,11 +172,11 @@ Result<std::unique_ptr<Table>> select(Operator& input, const Selection& selectio
   auto table = std::make_unique<Table>(in.steps(), context);
   StepBatch& out = table->rows();
   std::vector<size_t> rows(in.rows(), SIZE_MAX);
-  selector.run([&](size_t row, size_t step) {
+  VAGT_CHECK_OK(selector.run(context, [&](size_t row, size_t step) {
     if (rows[row] == SIZE_MAX) rows[row] = out.add(in.labels[row], in.drop_name[row] != 0);
     out.row(rows[row])[step] = in.row(row)[step];
     out.mask(rows[row])[step] = 1;
-  });
+  }));
   VAGT_CHECK_OK(table->recount());
   return table;
 }

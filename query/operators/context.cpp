@@ -40,13 +40,16 @@ Status EvalContext::check() {
   return {};
 }
 
+Status EvalContext::check_steps(size_t steps) const {
+  if (steps <= options.max_samples) return {};
+  return {Code::LimitExceeded,
+          "query processing would load too many samples into memory in query execution"};
+}
+
 Status EvalContext::hold(size_t samples) {
   held_ += samples;
   stats.peak_samples = std::max<uint64_t>(stats.peak_samples, held_);
-  if (held_ > options.max_samples)
-    return {Code::LimitExceeded,
-            "query processing would load too many samples into memory in query execution"};
-  return {};
+  return check_steps(held_);
 }
 
 void EvalContext::note(std::set<std::string>& list, const std::string& text, Source at) {

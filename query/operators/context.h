@@ -46,6 +46,8 @@ class EvalContext {
   // Counts samples held in memory; LimitExceeded beyond max_samples.
   Status hold(size_t samples);
   void release(size_t samples) { held_ -= samples; }
+  // LimitExceeded: one series over that many steps would already be too much.
+  Status check_steps(size_t steps) const;
 
   // Annotations, each text once.
   void warn(const std::string& text, Source at) { note(warnings_, "PromQL warning: " + text, at); }

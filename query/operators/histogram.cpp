@@ -54,9 +54,11 @@ Histograms collect(const StepBatch& rows, Source argument, EvalContext& context)
 
 // Calls `visit(histogram, step, buckets)` for each histogram and step with any bucket.
 template <class Visit>
-void each_histogram(const Histograms& histograms, const StepBatch& rows, Visit&& visit) {
+Status each_histogram(const Histograms& histograms, const StepBatch& rows, EvalContext& context,
+                      Visit&& visit) {
   std::vector<Bucket> buckets;
   for (size_t h = 0; h < histograms.members.size(); ++h) {
+    VAGT_CHECK_OK(context.check());
     for (size_t step = 0; step < rows.steps(); ++step) {
       buckets.clear();
       for (const Histograms::Member& member : histograms.members[h]) {
@@ -66,6 +68,7 @@ void each_histogram(const Histograms& histograms, const StepBatch& rows, Visit&&
       if (!buckets.empty()) visit(h, step, buckets);
     }
   }
+  return {};
 }
 
 struct Request {
@@ -104,7 +107,7 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
   };
   std::vector<Bucket> scratch;
   bool collided = false;  // two histograms differed in nothing but the label φ went to
-  each_histogram(histograms, in, [&](size_t h, size_t step, const std::vector<Bucket>& buckets) {
+  const auto visit = [&](size_t h, size_t step, const std::vector<Bucket>& buckets) {
     for (size_t which = 0; which < results; ++which) {
       scratch = buckets;
       double v = 0;
@@ -124,7 +127,8 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
       out.row(row)[step] = v;
       out.mask(row)[step] = 1;
     }
-  });
+  };
+  VAGT_CHECK_OK(each_histogram(histograms, in, context, visit));
   if (collided) return Status::invalid("vector cannot contain metrics with the same labelset");
   VAGT_CHECK_OK(table->recount());
   return table;

@@ -125,7 +125,9 @@ class Resolver {
     }
     if (time.step.count() <= 0) time.step = context_.options.default_subquery_step;
     context_.times[&expr] = time;
-    return subquery_grid(time, grid);
+    const StepGrid inner = subquery_grid(time, grid);
+    VAGT_CHECK_OK(context_.check_steps(inner.count));
+    return inner;
   }
 
   EvalContext& context_;

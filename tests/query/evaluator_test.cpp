@@ -236,6 +236,60 @@ TEST_F(EvaluatorTest, ScalarsStringsAndTheirRanges) {
   EXPECT_EQ(at(0, "scalar(nothing)"), "NaN");
 }
 
+TEST_F(EvaluatorTest, CountsValuesAndLimitsSeries) {
+  add("v{i=\"a\"}", {6, 7});
+  add("v{i=\"b\"}", {6, 6});
+  add("v{i=\"c\"}", {8, 6});
+  EXPECT_EQ(at(0, "count_values(\"n\", v)"), "{n=\"6\"} 2; {n=\"8\"} 1");
+  EXPECT_EQ(over(0, 10, 10, "count_values(\"n\", v)"),
+            "{n=\"6\"} 2@0 2@10; {n=\"7\"} 1@10; {n=\"8\"} 1@0");
+  EXPECT_EQ(at(0, "count_values(\"a\\xc5z\", v)"), "error: invalid label name \"a\\xc5z\"");
+  EXPECT_EQ(at(0, "count(limitk(2, v))"), "{} 2");
+  EXPECT_EQ(at(0, "count(limit_ratio(0.3, v) or limit_ratio(-0.7, v))"), "{} 3");
+  EXPECT_EQ(at(0, "limit_ratio(0.3, v) and limit_ratio(-0.7, v)"), "");
+}
+
+TEST_F(EvaluatorTest, SortsLabelsNaturally) {
+  add("v{i=\"n10\"}", {1});
+  add("v{i=\"n9\"}", {2});
+  add("v{i=\"m\"}", {3});
+  EXPECT_EQ(at(0, "sort_by_label(v, \"i\")"), "v{i=\"m\"} 3; v{i=\"n9\"} 2; v{i=\"n10\"} 1");
+  EXPECT_EQ(at(0, "sort_by_label_desc(v, \"i\")"), "v{i=\"n10\"} 1; v{i=\"n9\"} 2; v{i=\"m\"} 3");
+  const Result<QueryResult> ranged = ask_range("sort(v)", 0, 10, 10);
+  ASSERT_THAT(ranged, test::IsOk());
+  EXPECT_THAT(ranged->warnings,
+              ElementsAre("PromQL warning: sort is ineffective for range queries since results "
+                          "are always ordered by labels (1:1)"));
+}
+
+TEST_F(EvaluatorTest, DatesAndOddNumbers) {
+  add("t", {1456790400});
+  EXPECT_EQ(at(0, "day_of_month(t) + 100 * month(t)"), "{} 301");
+  EXPECT_EQ(at(0, "days_in_month(t - 86400)"), "{} 29");
+  EXPECT_EQ(at(0, "day_of_week(t) + day_of_year(t) / 1000"), "{} 2.061");
+  EXPECT_EQ(at(86399.9, "hour() * 100 + minute()"), "{} 2359");
+  EXPECT_EQ(at(0, "year(vector(-1))"), "{} 1969");
+  EXPECT_EQ(at(0, "clamp(vector(NaN), 0, 1)"), "{} NaN");
+  EXPECT_EQ(at(0, "clamp(vector(5), 2, 1)"), "");
+  EXPECT_EQ(at(0, "round(vector(-0.5))"), "{} 0");
+  EXPECT_EQ(at(0, "1 % 0"), "NaN");
+  EXPECT_EQ(at(0, "min_of(-Inf, NaN)"), "-Inf");
+}
+
+TEST_F(EvaluatorTest, TrendsOfASeries) {
+  add("x", {0, 10, 20, 30, 40});
+  EXPECT_EQ(at(40, "deriv(x[1m])"), "{} 1");
+  EXPECT_EQ(at(40, "predict_linear(x[1m], 60)"), "{} 100");
+  EXPECT_EQ(at(40, "predict_linear(x[1m] offset 10s, 60)"), "{} 100");
+  EXPECT_EQ(at(40, "double_exponential_smoothing(x[1m], 0.5, 0.5)"), "{} 40");
+  EXPECT_EQ(at(40, "double_exponential_smoothing(x[1m], 1.5, 0.5)"),
+            "error: invalid smoothing factor. Expected: 0 < sf < 1, got: 1.500000");
+  EXPECT_EQ(at(40, "mad_over_time(x[1m])"), "{} 10");
+  EXPECT_EQ(at(40, "ts_of_max_over_time(x[1m])"), "{} 40");
+  EXPECT_EQ(at(45, "timestamp(x)"), "{} 40");
+  EXPECT_EQ(at(45, "timestamp(x + 0)"), "{} 45");
+}
+
 TEST_F(EvaluatorTest, ReadsASelectorOnceEvenIfWrittenTwice) {
   add("x{i=\"a\"}", {1, 2, 3, 4});
   EXPECT_EQ(at(30, "x + rate(x[20s]) * 0 + x offset 10s"), "{i=\"a\"} 7");
@@ -250,6 +304,12 @@ TEST_F(EvaluatorTest, RefusesToHoldTooMuch) {
               test::StatusIs(Code::LimitExceeded,
                              "query processing would load too many samples into memory in query "
                              "execution"));
+}
+
+TEST_F(EvaluatorTest, RefusesStepsWithoutEnd) {
+  add("x", {1});
+  EXPECT_THAT(ask("sum_over_time(x[10y:1ms])", 0), test::StatusIs(Code::LimitExceeded));
+  EXPECT_THAT(ask_range("time()", 0, 1e12, 0.001), test::StatusIs(Code::LimitExceeded));
 }
 
 TEST_F(EvaluatorTest, StopsWhenTimeIsUpOrNobodyWaits) {
