@@ -7,21 +7,26 @@ namespace vagt::tsdb {
 
 std::string meta_metadata_key(std::string_view metric) { return "m" + std::string(metric); }
 
+constexpr Slot kUnseen = HeadIndex::kNone - 1;
+
 // What is needed only while the journal is replayed.
+// Runs with the commit mutex held; the analysis cannot see it through the reference.
 struct RecoveryState {
   StoreCore& core;
-  std::unordered_map<SeriesId, Slot> slots;
-  std::vector<uint64_t> saved_at;                  // by slot: the sequence its head record includes
+  std::vector<Slot> slots;         // by series id; ids are given out one after the other
+  std::vector<uint64_t> saved_at;  // by slot: the sequence its head record includes
+  std::unique_ptr<Scan> series_scan;
   std::unordered_map<SeriesId, uint64_t> unknown;  // series whose labels are lost → samples
   uint64_t damaged_commits = 0, missing_commits = 0, samples = 0;
 
   Status check_format();
   Status load_meta();
   Status load_days() VAGT_EXCLUDES(core.days_mutex_);
-  Status load_head() VAGT_REQUIRES(core.commit_mutex_);
-  Status replay_journal() VAGT_REQUIRES(core.commit_mutex_);
-  void replay(uint64_t sequence, std::string_view record) VAGT_REQUIRES(core.commit_mutex_);
+  Status load_head() VAGT_NO_THREAD_ANALYSIS;
+  Status replay_journal() VAGT_NO_THREAD_ANALYSIS;
+  void replay(uint64_t sequence, std::string_view record) VAGT_NO_THREAD_ANALYSIS;
   Slot slot_of(SeriesId id);
+  std::optional<Labels> labels_of(SeriesId id);
   void report() const;
 };
 
@@ -116,22 +121,31 @@ Status RecoveryState::load_head() {
   return records->status();
 }
 
+// Ids come mostly in order, and a scan that moves on is cheaper than a lookup.
+std::optional<Labels> RecoveryState::labels_of(SeriesId id) {
+  const std::string key = series_key(id);
+  if (series_scan == nullptr) series_scan = core.db_->scan(Family::Series);
+  if (series_scan->valid()) series_scan->next();
+  if (!series_scan->valid() || series_scan->key() != key) series_scan->seek(key);
+  if (!series_scan->valid() || series_scan->key() != key) return std::nullopt;
+  return decode_labels(series_scan->value());
+}
+
 Slot RecoveryState::slot_of(SeriesId id) {
-  const auto [it, fresh] = slots.try_emplace(id, HeadIndex::kNone);
-  if (!fresh) return it->second;
-  const auto stored = core.db_->get(Family::Series, series_key(id));
-  if (!stored || !*stored) return HeadIndex::kNone;
-  const auto labels = decode_labels(**stored);
+  if (id >= slots.size()) return HeadIndex::kNone;
+  if (slots[id] != kUnseen) return slots[id];
+  slots[id] = HeadIndex::kNone;
+  const auto labels = labels_of(id);
   if (!labels) return HeadIndex::kNone;
   const Head::Found found = core.head_.restore(*labels, id);
-  it->second = found.slot;
+  slots[id] = found.slot;
   if (found.slot == HeadIndex::kNone) return found.slot;
   Series& series = core.head_.at(found.slot);
   series.on_disk = true;
   series.touched.store(core.now_seconds(), std::memory_order_relaxed);
   // Without a head record nothing says how far its chunks on disk reach.
   series.disk_last_t = core.retired_max_.load();
-  if (saved_at.size() <= found.slot) saved_at.resize(found.slot + 1024, 0);
+  if (saved_at.size() <= found.slot) saved_at.resize(found.slot * 2 + 1024, 0);
   return found.slot;
 }
 
@@ -195,10 +209,11 @@ void RecoveryState::report() const {
 
 Status StoreCore::recover() {
   base::MutexLock lock(commit_mutex_);
-  RecoveryState state{*this, {}, {}, {}, 0, 0, 0};
+  RecoveryState state{*this, {}, {}, nullptr, {}, 0, 0, 0};
   VAGT_CHECK_OK(state.check_format());
   VAGT_CHECK_OK(state.load_meta());
   VAGT_CHECK_OK(state.load_days());
+  state.slots.assign(next_id_.load(), kUnseen);
   VAGT_CHECK_OK(state.load_head());
   VAGT_CHECK_OK(state.replay_journal());
   newest_.store(std::max(newest_.load(), retired_max_.load()));
