@@ -177,7 +177,11 @@ struct Printer {
     out += ')';
   }
   void operator()(const Binary& node) const {
-    print(*node.lhs);
+    if (prints_bare_infinity(node)) {
+      out += "Inf";
+    } else {
+      print(*node.lhs);
+    }
     out += ' ';
     out += operator_text(node);
     out += ' ';
@@ -216,6 +220,12 @@ std::string operator_text(const Binary& node) {
     out += fmt::format(" group_{} ({})", m.card == Card::ManyToOne ? "left" : "right",
                        label_list(m.include));
   return out + fill_text(m);
+}
+
+bool prints_bare_infinity(const Binary& node) {
+  const auto* number = std::get_if<NumberLiteral>(&node.lhs->node);
+  return node.op == BinaryOp::Pow && number != nullptr && std::isinf(number->value) &&
+         number->value > 0;
 }
 
 std::string subquery_tail(const Subquery& node) {

@@ -74,7 +74,12 @@ class LinePrinter {
     close(level);
   }
   void split(const Binary& node, size_t level) {
-    print(*node.lhs, level + 1);
+    if (prints_bare_infinity(node)) {
+      indent(level + 1);
+      out_ += "Inf";
+    } else {
+      print(*node.lhs, level + 1);
+    }
     out_ += '\n';
     indent(level);
     out_ += operator_text(node) + "\n";

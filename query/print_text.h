@@ -14,4 +14,8 @@ std::string operator_text(const Binary& node);
 // "[5m:30s] @ end() offset 1m".
 std::string subquery_tail(const Subquery& node);
 
+// "+Inf ^ x" would be +(Inf ^ x): the only literal that prints with a sign it was not given loses
+// it there.
+bool prints_bare_infinity(const Binary& node);
+
 }  // namespace vagt::query

@@ -67,7 +67,7 @@ Result<double> plain_number(std::string_view word) {
 
 // Beyond this many seconds Go's nanoseconds overflow.
 constexpr double kMaxSeconds = 9223372036.854775807;
-bool out_of_range(double seconds) { return seconds > kMaxSeconds || seconds < -kMaxSeconds; }
+bool out_of_range(double seconds) { return !(std::abs(seconds) <= kMaxSeconds); }  // NaN too
 
 using Op = DurationExpr::Op;
 
@@ -187,6 +187,7 @@ class DurationLowering {
     if (value->op == Op::Literal) {
       expr = *value;
       if (sign.kind == Kind::Sub) expr.seconds = -expr.seconds;
+      expr.wrapped = false;
       expr.source.begin = sign.begin;
     } else if (sign.kind == Kind::Sub) {
       expr.op = Op::Negate;
@@ -213,7 +214,6 @@ class DurationLowering {
       case Kind::LeftParen: {
         VAGT_TRY(DurationExprPtr inner, lower(term.inner[0]));
         VAGT_CHECK_OK(gate(*inner));
-        if (inner->op == Op::Literal) return inner;
         expr = *inner;
         expr.wrapped = true;
         break;

@@ -103,6 +103,7 @@ TEST(ParseErrors, RangesAndShifts) {
        {"foo[5m/0]", "1:7: division by zero"},
        {"foo[5m%0]", "1:7: modulo by zero"},
        {"foo[1e10]", "1:5: duration out of range"},
+       {"foo offset NaN", "1:12: duration out of range"},
        {"foo[5m][5m]", "1:8: ranges only allowed for vector selectors"},
        {"sum(foo)[5m]", "1:9: ranges only allowed for vector selectors"},
        {"foo offset 5m [5m]", "1:15: no offset modifiers allowed before range"},

@@ -31,6 +31,9 @@ TEST(Parse, Numbers) {
          {"Inf", "+Inf"},
          {"+inf", "+Inf"},
          {"-iNf", "-Inf"},
+         {"Inf ^ x", "Inf ^ x"},
+         {"-Inf ^ x", "-Inf ^ x"},
+         {"x ^ Inf", "x ^ +Inf"},
          {"NaN", "NaN"},
          {"-1", "-1"},
          {"--1", "1"},
@@ -167,7 +170,10 @@ TEST(Parse, DurationArithmetic) {
          {"x offset -(20*3s)", "x offset -(20 * 3s)"},
          {"x offset -min_of(step(), 1s)+8000", "x offset -min_of(step(), 1s) + 8000"},
          {"x offset (-step()*2)", "x offset (-step() * 2)"},
-         {"x[(5m)]", "x[5m]"}});
+         {"x[(5m)]", "x[5m]"},
+         {"x[(-2) ^ 2]", "x[(-2) ^ 2]"},
+         {"x[(5m) * 2]", "x[(5m) * 2]"},
+         {"x offset -(5m)", "x offset -5m"}});
 }
 
 TEST(Parse, ExperimentalPartsNeedTheirFlags) {
