@@ -13,18 +13,18 @@ using base::YamlFields;
 using base::YamlNode;
 
 // The kinds of Prometheus 3.14 that are read but not run.
-constexpr std::array<std::string_view, 32> kUnsupported = {
-    "aws_sd_configs",          "azure_sd_configs",     "consul_sd_configs",
-    "digitalocean_sd_configs", "dns_sd_configs",       "docker_sd_configs",
-    "dockerswarm_sd_configs",  "ec2_sd_configs",       "ecs_sd_configs",
-    "eureka_sd_configs",       "gce_sd_configs",       "hetzner_sd_configs",
-    "http_sd_configs",         "ionos_sd_configs",     "kubernetes_sd_configs",
-    "kuma_sd_configs",         "lightsail_sd_configs", "linode_sd_configs",
-    "marathon_sd_configs",     "msk_sd_configs",       "nerve_sd_configs",
-    "nomad_sd_configs",        "openstack_sd_configs", "outscale_sd_configs",
-    "ovhcloud_sd_configs",     "puppetdb_sd_configs",  "scaleway_sd_configs",
-    "serverset_sd_configs",    "stackit_sd_configs",   "triton_sd_configs",
-    "uyuni_sd_configs",        "vultr_sd_configs"};
+constexpr std::array<std::string_view, 31> kUnsupported = {
+    "aws_sd_configs",          "azure_sd_configs",      "consul_sd_configs",
+    "digitalocean_sd_configs", "dns_sd_configs",        "docker_sd_configs",
+    "dockerswarm_sd_configs",  "ec2_sd_configs",        "ecs_sd_configs",
+    "eureka_sd_configs",       "gce_sd_configs",        "hetzner_sd_configs",
+    "ionos_sd_configs",        "kubernetes_sd_configs", "kuma_sd_configs",
+    "lightsail_sd_configs",    "linode_sd_configs",     "marathon_sd_configs",
+    "msk_sd_configs",          "nerve_sd_configs",      "nomad_sd_configs",
+    "openstack_sd_configs",    "outscale_sd_configs",   "ovhcloud_sd_configs",
+    "puppetdb_sd_configs",     "scaleway_sd_configs",   "serverset_sd_configs",
+    "stackit_sd_configs",      "triton_sd_configs",     "uyuni_sd_configs",
+    "vultr_sd_configs"};
 
 Status check_label(const YamlNode& node, std::string_view name, std::string_view value) {
   if (!is_utf8_name(name))
@@ -79,22 +79,23 @@ Result<scrape::FileDiscoveryConfig> read_file_discovery(const YamlNode& node,
   return config;
 }
 
-Status check_http_discovery(const YamlNode& node, const std::string& base_dir) {
+Result<scrape::HttpDiscoveryConfig> read_http_discovery(const YamlNode& node,
+                                                        const std::string& base_dir) {
+  if (node.is_null()) return node.error("empty or null section in http_sd_configs");
+  scrape::HttpDiscoveryConfig config;
   YamlFields fields(node);
-  std::string url;
-  Duration refresh{};
-  net::HttpClientConfig http;
-  fields.read("url", url).read("refresh_interval", refresh);
-  read_http_config(fields, base_dir, http);
+  fields.read("url", config.url).read("refresh_interval", config.refresh_interval);
+  read_http_config(fields, base_dir, config.http);
   VAGT_CHECK_OK(fields.finish("http.plain"));
-  if (url.empty()) return node.error("URL is missing");
+  if (config.url.empty()) return node.error("URL is missing");
   const YamlNode& at = *node.find("url");
-  const bool has_scheme = url.starts_with("http://") || url.starts_with("https://");
+  const bool has_scheme = config.url.starts_with("http://") || config.url.starts_with("https://");
   if (!has_scheme) return at.error("URL scheme must be 'http' or 'https'");
-  const std::string_view behind = std::string_view(url).substr(url.find("//") + 2);
+  const std::string_view behind = std::string_view(config.url).substr(config.url.find("//") + 2);
   if (behind.empty() || behind.front() == '/' || behind.front() == ':')
     return at.error("host is missing in URL");
-  return {};
+  config.fingerprint = canonical_text(node) + base_dir;
+  return config;
 }
 
 template <class Each>
@@ -112,7 +113,7 @@ Status read_unsupported(YamlFields& fields, const ReadContext& context, std::str
   VAGT_CHECK_OK(each_of(fields, key, [&](const YamlNode& item, size_t) -> Status {
     if (item.is_null()) return item.error(fmt::format("empty or null section in {}", key));
     if (!item.is_map()) return item.error(fmt::format("{}: expected a map", key));
-    return key == "http_sd_configs" ? check_http_discovery(item, context.base_dir) : Status();
+    return Status();
   }));
   const YamlNode* node = fields.take(key);
   if (node == nullptr || node->items().empty()) return {};
@@ -139,6 +140,11 @@ Status read_discovery(YamlFields& fields, const ReadContext& context,
     if (item.is_null()) return item.error("empty or null section in file_sd_configs");
     VAGT_TRY(scrape::FileDiscoveryConfig config, read_file_discovery(item, context.base_dir));
     out.files.push_back(std::move(config));
+    return {};
+  }));
+  VAGT_CHECK_OK(each_of(fields, "http_sd_configs", [&](const YamlNode& item, size_t) -> Status {
+    VAGT_TRY(scrape::HttpDiscoveryConfig config, read_http_discovery(item, context.base_dir));
+    out.http.push_back(std::move(config));
     return {};
   }));
   for (const std::string_view key : kUnsupported)

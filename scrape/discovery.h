@@ -1,4 +1,4 @@
-// Where targets come from: groups written in the configuration, and files that list them.
+// Where targets come from: groups written in the configuration, files and URLs that list them.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "net/http_client.h"
 #include "scrape/scrape_config.h"
 
 namespace vagt::scrape {
@@ -38,6 +39,27 @@ class FileDiscovery {
   std::map<std::string, File> files_;
   std::vector<TargetGroup> groups_;
   std::vector<std::string> errors_;
+};
+
+// One http_sd_configs section. One thread at a time.
+class HttpDiscovery {
+ public:
+  explicit HttpDiscovery(HttpDiscoveryConfig config);
+  net::HttpRequest request() const;
+  net::HttpClient::Profile profile() const { return profile_; }
+  Duration refresh_interval() const { return config_.refresh_interval; }
+  // An answer to request(). A bad one keeps the last targets. True: groups or error changed.
+  bool take(const Result<net::HttpResponse>& answer);
+  const std::vector<TargetGroup>& groups() const { return groups_; }
+  const std::string& error() const { return error_; }  // "" when the last answer was good
+
+ private:
+  Result<std::vector<TargetGroup>> read(const Result<net::HttpResponse>& answer) const;
+
+  const HttpDiscoveryConfig config_;
+  const net::HttpClient::Profile profile_;
+  std::vector<TargetGroup> groups_;
+  std::string error_;
 };
 
 }  // namespace vagt::scrape

@@ -29,10 +29,22 @@ struct FileDiscoveryConfig {
   friend bool operator==(const FileDiscoveryConfig&, const FileDiscoveryConfig&) = default;
 };
 
+// A URL that answers a JSON list of target groups.
+struct HttpDiscoveryConfig {
+  std::string url;
+  Duration refresh_interval = std::chrono::minutes(1);
+  net::HttpClientConfig http;
+  std::string fingerprint;  // the section as text, as ScrapeConfig has it
+  friend bool operator==(const HttpDiscoveryConfig& a, const HttpDiscoveryConfig& b) {
+    return a.url == b.url && a.fingerprint == b.fingerprint;
+  }
+};
+
 // Every way a job finds its targets.
 struct DiscoveryConfig {
   std::vector<TargetGroup> static_groups;
   std::vector<FileDiscoveryConfig> files;
+  std::vector<HttpDiscoveryConfig> http;
   // Kinds accepted but not run, as "consul_sd_configs": shown as an error of the pool.
   std::vector<std::string> unsupported;
   friend bool operator==(const DiscoveryConfig&, const DiscoveryConfig&) = default;

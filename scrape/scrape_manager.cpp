@@ -154,6 +154,7 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::step() {
   const Timestamp wall = clock_.now();
   const Steady steady = clock_.steady_now();
   std::vector<Scrape> due;
+  std::vector<Question> questions;
   Steady wake;
   {
     base::MutexLock lock(mutex_);
@@ -161,10 +162,12 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::step() {
     follow_wall_clock(wall, steady);
     due = take_due(wall, steady);
     start_polls(steady);
+    questions = take_questions(steady);
     start_endings(steady);
     wake = next_wake(wall, steady);
   }
   for (Scrape& scrape : due) send(std::move(scrape));
+  for (Question& question : questions) ask(std::move(question));
   return wake;
 }
 
@@ -200,6 +203,20 @@ void ScrapeManager::Impl::start_polls(Steady steady) {
   }
 }
 
+std::vector<ScrapeManager::Impl::Question> ScrapeManager::Impl::take_questions(Steady steady) {
+  std::vector<Question> questions;
+  for (auto& [name, pool] : pools_) {
+    for (const auto& http : pool.http_sources) {
+      if (http->is_asking || http->ask_at > steady) continue;
+      http->is_asking = true;
+      http->ask_at = steady + http->source->refresh_interval();
+      ++under_way_;
+      questions.push_back({name, http});
+    }
+  }
+  return questions;
+}
+
 void ScrapeManager::Impl::start_endings(Steady steady) {
   for (auto it = ending_.begin(); it != ending_.end();) {
     if ((*it)->is_busy || (*it)->end_at > steady) {
@@ -229,6 +246,8 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::next_wake(Timestamp wall, Stead
   if (!queue_.empty())
     wake = std::min(wake, steady + std::max(queue_.top().at - wall, Duration(0)));
   for (const auto& [name, pool] : pools_) {
+    for (const auto& http : pool.http_sources)
+      wake = std::min(wake, std::max(http->ask_at, steady));
     if (pool.files != nullptr) wake = std::min(wake, std::max(pool.poll_at, steady));
   }
   for (const TargetPtr& target : ending_)
@@ -262,6 +281,12 @@ std::vector<DroppedTargetView> ScrapeManager::dropped_targets(std::string_view p
   return impl_->dropped_targets(pool);
 }
 std::vector<PoolView> ScrapeManager::pools() const { return impl_->pools(); }
+Result<std::vector<std::pair<RelabelConfig, std::optional<Labels>>>> ScrapeManager::relabel_steps(
+    std::string_view pool, const Labels& discovered) const {
+  const JobPtr job = impl_->job_of(pool);
+  if (job == nullptr) return Status::not_found(fmt::format("no scrape pool {}", quote(pool)));
+  return job->relabel.steps(discovered);
+}
 std::vector<TargetMetadata> ScrapeManager::metadata(
     const std::function<bool(const Labels&)>& wanted) const {
   return impl_->metadata(wanted);

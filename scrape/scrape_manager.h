@@ -74,6 +74,10 @@ class ScrapeManager {
   std::vector<TargetView> active_targets(std::string_view pool = {}) const;
   std::vector<DroppedTargetView> dropped_targets(std::string_view pool = {}) const;
   std::vector<PoolView> pools() const;
+  // What each relabelling rule of a pool makes of discovered labels: the set behind it, or nullopt
+  // where it drops. NotFound: no such pool.
+  Result<std::vector<std::pair<RelabelConfig, std::optional<Labels>>>> relabel_steps(
+      std::string_view pool, const Labels& discovered) const;
   std::vector<TargetMetadata> metadata(
       const std::function<bool(const Labels& target)>& wanted) const;
 

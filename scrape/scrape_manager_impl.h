@@ -33,6 +33,7 @@ class ScrapeManager::Impl {
   std::vector<TargetView> active_targets(std::string_view pool) const VAGT_EXCLUDES(mutex_);
   std::vector<DroppedTargetView> dropped_targets(std::string_view pool) const VAGT_EXCLUDES(mutex_);
   std::vector<PoolView> pools() const VAGT_EXCLUDES(mutex_);
+  JobPtr job_of(std::string_view pool) const VAGT_EXCLUDES(mutex_);  // null: no such pool
   std::vector<TargetMetadata> metadata(const std::function<bool(const Labels&)>& wanted) const
       VAGT_EXCLUDES(mutex_);
 
@@ -50,11 +51,18 @@ class ScrapeManager::Impl {
     Steady started{};
   };
 
+  struct Question {
+    std::string pool;
+    std::shared_ptr<ScrapePool::HttpSource> http;
+  };
+
   // Timer thread.
   void run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS;
   void follow_wall_clock(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
   std::vector<Scrape> take_due(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
   void start_polls(Steady steady) VAGT_REQUIRES(mutex_);
+  std::vector<Question> take_questions(Steady steady) VAGT_REQUIRES(mutex_);
+  void ask(Question question) VAGT_EXCLUDES(mutex_);
   void start_endings(Steady steady) VAGT_REQUIRES(mutex_);
   bool is_continued(const ActiveTarget& gone) const VAGT_REQUIRES(mutex_);
   Steady next_wake(Timestamp wall, Steady steady) const VAGT_REQUIRES(mutex_);
@@ -64,8 +72,11 @@ class ScrapeManager::Impl {
   void process(const Scrape& scrape, const Result<net::HttpResponse>& answer) VAGT_EXCLUDES(mutex_);
   void show(const Scrape& scrape, const ScrapeOutcome& outcome, std::chrono::duration<double> took);
   void count(const ScrapeOutcome& outcome);
+  void log_failure(const Scrape& scrape, const std::string& error);
   void finish(const TargetPtr& target) VAGT_EXCLUDES(mutex_);
   void poll_files(const std::string& pool, const std::shared_ptr<FileDiscovery>& files)
+      VAGT_EXCLUDES(mutex_);
+  void take_answer(const Question& question, const Result<net::HttpResponse>& answer)
       VAGT_EXCLUDES(mutex_);
   void end_target(const TargetPtr& target) VAGT_EXCLUDES(mutex_);
 

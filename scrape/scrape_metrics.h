@@ -37,6 +37,8 @@ struct ScrapeMetrics {
         samples(registry.counter("vagt_scrape_samples_total", "Samples read from pages.")),
         commits_failed(
             registry.counter("vagt_scrape_commits_failed_total", "Scrapes the store refused.")),
+        failure_log_errors(registry.counter("vagt_scrape_failure_log_errors_total",
+                                            "Lines not written to scrape_failure_log_file.")),
         file_errors(registry.counter("prometheus_sd_file_read_errors_total",
                                      "Target files that could not be read.")),
         failed_configs(registry.gauge("prometheus_sd_failed_configs",
@@ -45,7 +47,7 @@ struct ScrapeMetrics {
 
   base::Counter &pools, &pool_reloads, &pools_failed, &target_limit, &sample_limit, &body_limit,
       &duplicates, &out_of_order, &out_of_bounds, &refused, &scrapes, &scrapes_failed, &skipped,
-      &samples, &commits_failed, &file_errors;
+      &samples, &commits_failed, &failure_log_errors, &file_errors;
   base::Gauge& failed_configs;
 };
 

@@ -21,16 +21,23 @@ std::string limit_error(size_t targets, uint64_t limit) {
 }  // namespace
 
 void ScrapePool::set_job(JobPtr job) {
-  const bool same_files =
-      job_ != nullptr && job_->config.discovery.files == job->config.discovery.files;
+  const DiscoveryConfig none;
+  const DiscoveryConfig& before = job_ != nullptr ? job_->config.discovery : none;
+  const DiscoveryConfig& now = job->config.discovery;
+  if (before.files != now.files) {
+    file_groups.clear(), file_errors.clear();
+    files = now.files.empty() ? nullptr : std::make_shared<FileDiscovery>(now.files);
+    is_polling = false;
+    poll_at = {};
+  }
+  if (before.http != now.http) {
+    http_sources.clear();
+    for (const HttpDiscoveryConfig& config : now.http) {
+      http_sources.push_back(std::make_shared<HttpSource>());
+      http_sources.back()->source = std::make_shared<HttpDiscovery>(config);
+    }
+  }
   job_ = std::move(job);
-  if (same_files) return;
-  file_groups.clear(), file_errors.clear();
-  files = job_->config.discovery.files.empty()
-              ? nullptr
-              : std::make_shared<FileDiscovery>(job_->config.discovery.files);
-  is_polling = false;
-  poll_at = {};
 }
 
 void ScrapePool::add_group(const TargetGroup& group, std::map<uint64_t, TargetIdentity>& wanted) {
@@ -57,6 +64,9 @@ SyncResult ScrapePool::sync(std::vector<TargetPtr>& ending) {
   std::map<uint64_t, TargetIdentity> wanted;
   for (const TargetGroup& group : job_->config.discovery.static_groups) add_group(group, wanted);
   for (const TargetGroup& group : file_groups) add_group(group, wanted);
+  for (const auto& http : http_sources) {
+    for (const TargetGroup& group : http->groups) add_group(group, wanted);
+  }
   const std::string forced = limit_error(wanted.size(), job_->config.limits.targets);
 
   SyncResult result;
@@ -109,6 +119,9 @@ std::vector<std::string> ScrapePool::errors() const {
         fmt::format("{}: this kind of discovery is not implemented; it finds no targets", kind));
   }
   errors.insert(errors.end(), file_errors.begin(), file_errors.end());
+  for (const auto& http : http_sources) {
+    if (!http->error.empty()) errors.push_back(http->error);
+  }
   errors.insert(errors.end(), target_errors_.begin(), target_errors_.end());
   return errors;
 }

@@ -68,6 +68,16 @@ class ScrapePool {
   size_t dropped_count() const { return dropped_count_; }
   std::vector<std::string> errors() const;
 
+  // One http_sd_configs section: asked by one at a time, who owns `source` meanwhile.
+  struct HttpSource {
+    std::shared_ptr<HttpDiscovery> source;
+    bool is_asking = false;
+    std::chrono::steady_clock::time_point ask_at{};
+    std::vector<TargetGroup> groups;
+    std::string error;
+  };
+  std::vector<std::shared_ptr<HttpSource>> http_sources;
+
   // File discovery: polled by one worker at a time, which owns `files` meanwhile.
   std::shared_ptr<FileDiscovery> files;
   bool is_polling = false;

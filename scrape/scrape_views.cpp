@@ -47,6 +47,12 @@ std::vector<PoolView> ScrapeManager::Impl::pools() const {
   return views;
 }
 
+JobPtr ScrapeManager::Impl::job_of(std::string_view pool) const {
+  base::MutexLock lock(mutex_);
+  const auto found = pools_.find(std::string(pool));
+  return found == pools_.end() ? nullptr : found->second.job();
+}
+
 std::vector<TargetMetadata> ScrapeManager::Impl::metadata(
     const std::function<bool(const Labels&)>& wanted) const {
   std::vector<TargetMetadata> rows;

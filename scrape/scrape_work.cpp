@@ -1,8 +1,11 @@
 // Sending a scrape and what the parse workers do with the answer.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "scrape/scrape_manager_impl.h"
 
 namespace vagt::scrape {
@@ -130,6 +133,7 @@ void ScrapeManager::Impl::show(const Scrape& scrape, const ScrapeOutcome& outcom
     target.view.warnings = outcome.warnings;
     target.metadata = target.loop.metadata();
   }
+  if (!error.empty()) log_failure(scrape, error);
   if (!is_change) return;
   if (error.empty()) {
     log_.info("target is up",
@@ -139,6 +143,33 @@ void ScrapeManager::Impl::show(const Scrape& scrape, const ScrapeOutcome& outcom
                                 {"target", target.identity.labels.get("instance")},
                                 {"err", error}});
   }
+}
+
+// scrape_failure_log_file: every failure, a line of JSON each. Opened anew, so that it may be
+// rotated.
+void ScrapeManager::Impl::log_failure(const Scrape& scrape, const std::string& error) {
+  const std::string& path = scrape.job->config.failure_log_file;
+  if (path.empty()) return;
+  std::string line;
+  base::JsonWriter(line)
+      .begin_object()
+      .key("time")
+      .string(format_rfc3339(scrape.at))
+      .key("level")
+      .string("ERROR")
+      .key("msg")
+      .string(error)
+      .key("job_name")
+      .string(scrape.target->pool)
+      .key("target")
+      .string(scrape.target->identity.url)
+      .end_object();
+  line += '\n';
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const bool is_written =
+      file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (file >= 0) ::close(file);
+  if (!is_written) metrics_.failure_log_errors.add();
 }
 
 void ScrapeManager::Impl::finish(const TargetPtr& target) {
@@ -176,6 +207,42 @@ void ScrapeManager::Impl::poll_files(const std::string& pool_name,
         is_woken_ = true;
         changed_.notify_all();
       }
+    }
+  }
+  work_done();
+}
+
+void ScrapeManager::Impl::ask(Question question) {
+  const HttpDiscovery& source = *question.http->source;
+  fetcher_->send(source.request(), source.profile(),
+                 [this, question](Result<net::HttpResponse> answer) {
+                   auto kept = std::make_shared<Result<net::HttpResponse>>(std::move(answer));
+                   if (!hand_over([this, question, kept] { take_answer(question, *kept); }))
+                     work_done();
+                 });
+}
+
+void ScrapeManager::Impl::take_answer(const Question& question,
+                                      const Result<net::HttpResponse>& answer) {
+  ScrapePool::HttpSource& http = *question.http;
+  const bool is_changed = http.source->take(answer);
+  {
+    base::MutexLock lock(mutex_);
+    http.is_asking = false;
+    const auto it = pools_.find(question.pool);
+    const bool is_ours = it != pools_.end() &&
+                         std::find(it->second.http_sources.begin(), it->second.http_sources.end(),
+                                   question.http) != it->second.http_sources.end();
+    if (is_changed && is_ours && !is_stopping_) {
+      if (!http.source->error().empty() && http.source->error() != http.error) {
+        log_.warn("targets not refreshed",
+                  {{"scrape_pool", question.pool}, {"err", http.source->error()}});
+      }
+      http.groups = http.source->groups();
+      http.error = http.source->error();
+      take_sync(it->second.sync(ending_));
+      is_woken_ = true;
+      changed_.notify_all();
     }
   }
   work_done();

@@ -340,6 +340,63 @@ TEST_F(ScrapeManagerTest, FilesAppearChangeAndVanish) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(ScrapeManagerTest, UrlsThatListTargets) {
+  const auto list = [this](const std::string& body, int status = 200) {
+    net::HttpResponse answer = test::page(body, "application/json");
+    answer.status = status;
+    base::MutexLock lock(script->mutex);
+    script->pages.insert_or_assign("http://sd/list", answer);
+  };
+  list(R"([{"targets": ["a:1"], "labels": {"rack": "r1"}}])");
+  ScrapeConfig config = job("j", {});
+  config.discovery.http.emplace_back().url = "http://sd/list";
+  config.discovery.http[0].refresh_interval = 30s;
+  ASSERT_THAT(manager->apply({config}), IsOk());
+  run(1s);
+  ASSERT_THAT(manager->active_targets(), SizeIs(1));
+  EXPECT_EQ(manager->active_targets()[0].labels.get("rack"), "r1");
+  EXPECT_EQ(manager->active_targets()[0].discovered_labels.get("__meta_url"), "http://sd/list");
+  for (const auto& [body, status] :
+       std::vector<std::pair<std::string, int>>{{"gone", 410}, {"{\"a\":", 200}, {"{}", 200}}) {
+    list(body, status);
+    run(30s);
+    EXPECT_THAT(manager->active_targets(), SizeIs(1)) << body;
+    EXPECT_THAT(manager->pools()[0].errors, ElementsAre(HasSubstr("http_sd_configs"))) << body;
+  }
+  list("[]");
+  run(30s);
+  EXPECT_THAT(manager->active_targets(), SizeIs(0));
+  EXPECT_THAT(manager->pools()[0].errors, SizeIs(0));
+}
+
+TEST_F(ScrapeManagerTest, FailuresGoToTheirFile) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("vagt-failures-" + std::to_string(::getpid()));
+  ScrapeConfig config = job("j", {"a:1"});
+  config.failure_log_file = path;
+  ASSERT_THAT(manager->apply({config}), IsOk());
+  run(20s);
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"("msg":"connection refused","job_name":"j","target":"http://a:1/metrics")"));
+  std::filesystem::remove(path);
+}
+
+TEST_F(ScrapeManagerTest, RelabelStepsOfAPool) {
+  ScrapeConfig config = job("j", {"a:1"});
+  RelabelConfig rule;
+  rule.source_labels = {"x"}, rule.target_label = "y";
+  config.relabel = {rule};
+  ASSERT_THAT(manager->apply({config}), IsOk());
+  const auto steps = manager->relabel_steps("j", Labels::of({{"x", "1"}}));
+  ASSERT_THAT(steps, IsOk());
+  EXPECT_EQ(steps->at(0).second->to_string(), R"({x="1", y="1"})");
+  EXPECT_THAT(manager->relabel_steps("k", Labels()), test::StatusIs(Code::NotFound));
+}
+
 TEST_F(ScrapeManagerTest, StopLeavesSeriesOpen) {
   serve("http://a:1/metrics", "x 1\n");
   ASSERT_THAT(manager->apply({job("j", {"a:1"})}), IsOk());
