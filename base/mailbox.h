@@ -34,7 +34,8 @@ class Mailbox {
   std::deque<T> wait_until(std::chrono::steady_clock::time_point deadline,
                            std::stop_token stop) VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<Mutex> lock(mutex_);
-    arrived_.wait_until(lock, stop, deadline, [this] { return !messages_.empty(); });
+    arrived_.wait_until(lock, stop, deadline,
+                        [this]() VAGT_NO_THREAD_ANALYSIS { return !messages_.empty(); });
     return std::exchange(messages_, {});
   }
 

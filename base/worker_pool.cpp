@@ -47,7 +47,8 @@ void WorkerPool::run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS {
     std::function<void()> task;
     {
       std::unique_lock<Mutex> lock(mutex_);
-      if (!ready_.wait(lock, stop, [this] { return !tasks_.empty(); })) return;
+      if (!ready_.wait(lock, stop, [this]() VAGT_NO_THREAD_ANALYSIS { return !tasks_.empty(); }))
+        return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }

@@ -20,7 +20,7 @@ class ManualClock final : public Clock {
   // Waits until advance() passes `until`.
   bool sleep_until(Timestamp until, std::stop_token stop) override VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<base::Mutex> lock(mutex_);
-    return moved_.wait(lock, stop, [&] { return now_ >= until; });
+    return moved_.wait(lock, stop, [&]() VAGT_NO_THREAD_ANALYSIS { return now_ >= until; });
   }
 
   void advance(Duration by) { set(now() + by); }

@@ -1,0 +1,56 @@
+// Which function answers which path, and on which threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "net/http_server.h"
+
+namespace vagt::engine::api {
+
+using PathArgs = std::vector<std::string>;  // the values of {…}, in order
+using Endpoint = std::function<net::ServerResponse(const net::ServerRequest&, const PathArgs&)>;
+
+// Control answers health, alerts and silences and is never queued behind queries.
+enum class Lane : uint8_t { Control, Query };
+
+class Router {
+ public:
+  // Both pools must outlive the router.
+  Router(base::WorkerPool& control, base::WorkerPool& query) : control_(control), query_(query) {}
+
+  // `pattern`: "/api/v1/label/{name}/values"; {…} takes one path segment, a last {path...} the
+  // rest.
+  void add(std::initializer_list<std::string_view> methods, std::string_view pattern, Lane lane,
+           Endpoint endpoint);
+  void get(std::string_view pattern, Lane lane, Endpoint endpoint) {
+    add({"GET"}, pattern, lane, std::move(endpoint));
+  }
+  void get_or_post(std::string_view pattern, Lane lane, Endpoint endpoint) {
+    add({"GET", "POST"}, pattern, lane, std::move(endpoint));
+  }
+
+  // 404, 405 and OPTIONS are answered here; everything else by its endpoint on its lane. Any
+  // thread.
+  void handle(std::shared_ptr<const net::ServerRequest> request, net::Respond respond) const;
+
+ private:
+  struct Route {
+    std::vector<std::string> methods;
+    std::vector<std::string> segments;  // "{}" takes one, "{...}" the rest
+    Lane lane;
+    Endpoint endpoint;
+  };
+  static bool matches(const Route& route, const std::vector<std::string_view>& segments,
+                      PathArgs& args);
+
+  base::WorkerPool& control_;
+  base::WorkerPool& query_;
+  std::vector<Route> routes_;
+};
+
+}  // namespace vagt::engine::api

@@ -1,0 +1,408 @@
+#include "engine/api/v1_query.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "base/number_text.h"
+
+#include "engine/api/v1_envelope.h"
+#include "query/parse_json.h"
+
+namespace vagt::engine::api {
+namespace {
+
+constexpr int64_t kMaxPoints = 11'000;
+
+void write_point(std::string& out, Timestamp t, double v) {
+  out += '[';
+  append_json_time(out, t);
+  out += ",\"";
+  append_json_value(out, v);
+  out += "\"]";
+}
+
+struct ValueWriter {
+  base::JsonWriter& w;
+
+  void point(Timestamp t, double v) const {
+    std::string text;
+    write_point(text, t, v);
+    w.raw(text);
+  }
+  void operator()(const query::ScalarValue& scalar) const {
+    w.key("resultType").string("scalar").key("result");
+    point(scalar.t, scalar.v);
+  }
+  void operator()(const query::StringValue& text) const {
+    std::string at;
+    append_json_time(at, text.t);
+    w.key("resultType")
+        .string("string")
+        .key("result")
+        .begin_array()
+        .raw(at)
+        .string(text.text)
+        .end_array();
+  }
+  void operator()(const query::Vector& vector) const {
+    w.key("resultType").string("vector").key("result").begin_array();
+    for (const query::VectorSample& sample : vector) {
+      w.begin_object().key("metric").labels(sample.labels).key("value");
+      point(sample.t, sample.v);
+      w.end_object();
+    }
+    w.end_array();
+  }
+  void operator()(const query::Matrix& matrix) const {
+    w.key("resultType").string("matrix").key("result").begin_array();
+    std::string points;
+    for (const query::Series& series : matrix) {
+      points.clear();
+      for (size_t i = 0; i < series.samples.size(); ++i) {
+        if (i > 0) points += ',';
+        write_point(points, series.samples.t[i], series.samples.v[i]);
+      }
+      w.begin_object().key("metric").labels(series.labels).key("values").begin_array();
+      if (!points.empty()) w.raw(points);
+      w.end_array().end_object();
+    }
+    w.end_array();
+  }
+};
+
+void write_stats(base::JsonWriter& w, const query::EvalStats& stats, double seconds) {
+  w.key("stats").begin_object().key("timings").begin_object();
+  w.key("evalTotalTime")
+      .number(seconds)
+      .key("resultSortTime")
+      .number(0)
+      .key("queryPreparationTime")
+      .number(0);
+  w.key("innerEvalTime")
+      .number(seconds)
+      .key("execQueueTime")
+      .number(0)
+      .key("execTotalTime")
+      .number(seconds);
+  w.end_object().key("samples").begin_object();
+  w.key("totalQueryableSamples").integer(static_cast<int64_t>(stats.samples_read));
+  w.key("peakSamples").integer(static_cast<int64_t>(stats.peak_samples)).end_object().end_object();
+}
+
+// Keeps the first `limit` series and says so.
+void truncate(query::QueryResult& result, size_t limit) {
+  if (limit == 0) return;
+  bool cut = false;
+  const auto shorten = [&](auto& rows) {
+    if (rows.size() <= limit) return;
+    rows.resize(limit);
+    cut = true;
+  };
+  if (auto* vector = std::get_if<query::Vector>(&result.value)) shorten(*vector);
+  if (auto* matrix = std::get_if<query::Matrix>(&result.value)) shorten(*matrix);
+  if (cut) result.warnings.emplace_back("results truncated due to limit");
+}
+
+// What both query endpoints read besides their times.
+struct QueryParams {
+  query::PlanPtr plan;
+  query::EvalOptions options;
+  size_t limit = 0;
+  bool stats = false;
+};
+
+Result<QueryParams> read_query_params(const net::ServerRequest& request,
+                                      const QueryContext& context) {
+  QueryParams params;
+  VAGT_TRY(params.limit, limit_param(request));
+  params.options = context.eval_options();
+  if (const auto text = request.param("timeout"); text && !text->empty()) {
+    auto timeout = parse_duration_text(*text);
+    if (!timeout.ok())
+      return Status::invalid(
+          fmt::format("invalid parameter \"timeout\": {}", timeout.error().message()));
+    params.options.timeout = std::min(params.options.timeout, *timeout);
+  }
+  if (const auto text = request.param("lookback_delta"); text && !text->empty()) {
+    auto lookback = parse_duration_text(*text);
+    if (!lookback.ok())
+      return Status::invalid(
+          fmt::format("error parsing lookback delta duration: {}", lookback.error().message()));
+    if (*lookback > Duration::zero()) params.options.lookback = *lookback;
+  }
+  auto expr = query::parse_expr(request.param("query").value_or(""), context.parse);
+  if (!expr.ok())
+    return Status::invalid(fmt::format("invalid parameter \"query\": {}", expr.error().message()));
+  params.plan = query::make_plan(std::move(expr).value());
+  params.stats = !request.param("stats").value_or("").empty();
+  return params;
+}
+
+net::ServerResponse answer(Result<query::QueryResult> result, const QueryParams& params,
+                           const query::EvalStats& stats, double seconds) {
+  if (!result.ok()) return v1_error(v1_error_of(result.error()), result.error().message());
+  truncate(*result, params.limit);
+  return v1_success(
+      [&](base::JsonWriter& w) {
+        w.begin_object();
+        std::visit(ValueWriter{w}, result->value);
+        if (params.stats) write_stats(w, stats, seconds);
+        w.end_object();
+      },
+      result->warnings, result->infos);
+}
+
+double seconds_since(const Clock& clock, std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(clock.steady_now() - begin).count();
+}
+
+net::ServerResponse instant_query(const QueryContext& context, const net::ServerRequest& request) {
+  const auto at = time_param(request, "time", context.clock.now());
+  if (!at.ok()) return v1_error(V1Error::BadData, at.error().message());
+  const auto params = read_query_params(request, context);
+  if (!params.ok()) return v1_error(V1Error::BadData, params.error().message());
+  query::EvalStats stats;
+  const auto begin = context.clock.steady_now();
+  auto result = query::eval_instant(*params->plan, context.store, *at, params->options,
+                                    request.closed, &stats);
+  return answer(std::move(result), *params, stats, seconds_since(context.clock, begin));
+}
+
+struct Range {
+  Timestamp start, end;
+  Duration step;
+};
+
+Result<Range> read_range(const net::ServerRequest& request) {
+  Range range{};
+  const auto required_time = [&request](std::string_view name) -> Result<Timestamp> {
+    return parse_time_text(request.param(name).value_or(""))
+        .at(fmt::format("invalid parameter \"{}\"", name));
+  };
+  VAGT_TRY(range.start, required_time("start"));
+  VAGT_TRY(range.end, required_time("end"));
+  if (range.end < range.start)
+    return Status::invalid(
+        "invalid parameter \"end\": end timestamp must not be before start time");
+  VAGT_TRY(
+      range.step,
+      parse_duration_text(request.param("step").value_or("")).at("invalid parameter \"step\""));
+  if (range.step <= Duration::zero())
+    return Status::invalid(
+        "invalid parameter \"step\": zero or negative query resolution step widths are not "
+        "accepted. Try a positive "
+        "integer");
+  if ((range.end - range.start) / range.step > kMaxPoints)
+    return Status::invalid(
+        "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query "
+        "resolution "
+        "(?step=XX)");
+  return range;
+}
+
+net::ServerResponse range_query(const QueryContext& context, const net::ServerRequest& request) {
+  const auto range = read_range(request);
+  if (!range.ok()) return v1_error(V1Error::BadData, range.error().message());
+  const auto params = read_query_params(request, context);
+  if (!params.ok()) return v1_error(V1Error::BadData, params.error().message());
+  const query::ValueType type = query::plan_expr(*params->plan).type;
+  if (type != query::ValueType::Scalar && type != query::ValueType::Vector)
+    return v1_bad_parameter(
+        "query",
+        fmt::format(
+            "invalid expression type \"{}\" for range query, must be Scalar or instant Vector",
+            query::documented_type(type)));
+  query::EvalStats stats;
+  const auto begin = context.clock.steady_now();
+  auto result = query::eval_range(*params->plan, context.store, range->start, range->end,
+                                  range->step, params->options, request.closed, &stats);
+  return answer(std::move(result), *params, stats, seconds_since(context.clock, begin));
+}
+
+// The time range, matchers and limit of series and label requests.
+struct MetadataParams {
+  Timestamp start = kMinTime, end = kMaxTime;
+  MatcherSets sets;
+  size_t limit = 0;
+};
+
+Result<MetadataParams> read_metadata_params(const net::ServerRequest& request) {
+  MetadataParams params;
+  VAGT_TRY(params.limit, limit_param(request));
+  VAGT_TRY(params.start, time_param(request, "start", kMinTime));
+  VAGT_TRY(params.end, time_param(request, "end", kMaxTime));
+  if (params.end < params.start)
+    return Status::invalid(
+        "invalid parameter \"end\": end timestamp must not be before start time");
+  VAGT_TRY(params.sets, match_params(request));
+  return params;
+}
+
+net::ServerResponse series(const QueryContext& context, const net::ServerRequest& request) {
+  const auto params = read_metadata_params(request);
+  if (!params.ok()) return v1_error(V1Error::BadData, params.error().message());
+  if (params->sets.empty()) return v1_error(V1Error::BadData, "no match[] parameter provided");
+  const auto querier = context.store.querier(params->start, params->end);
+  std::set<Labels> found;
+  for (const auto& matchers : params->sets) {
+    const auto cursor = querier->select(matchers, {params->start, params->end, "series"});
+    while (cursor->next()) {
+      if (request.closed.stop_requested())
+        return v1_error(V1Error::Canceled, "the client went away");
+      found.insert(cursor->labels());
+    }
+    if (const Status status = cursor->status(); !status.ok())
+      return v1_error(v1_error_of(status), status.message());
+  }
+  std::vector<std::string> warnings;
+  if (params->limit > 0 && found.size() > params->limit)
+    warnings.emplace_back("results truncated due to limit");
+  return v1_success(
+      [&](base::JsonWriter& w) {
+        w.begin_array();
+        size_t written = 0;
+        for (const Labels& labels : found) {
+          if (params->limit > 0 && written++ == params->limit) break;
+          w.labels(labels);
+        }
+        w.end_array();
+      },
+      warnings);
+}
+
+// Runs `ask` once per matcher set (once without matchers when there is none) and answers the sorted
+// union.
+template <class Ask>
+net::ServerResponse string_union(const QueryContext& context, const net::ServerRequest& request,
+                                 Ask ask) {
+  const auto params = read_metadata_params(request);
+  if (!params.ok()) return v1_error(V1Error::BadData, params.error().message());
+  const auto querier = context.store.querier(params->start, params->end);
+  MatcherSets sets = params->sets;
+  if (sets.empty()) sets.emplace_back();
+  std::set<std::string> found;
+  for (const auto& matchers : sets) {
+    Result<std::vector<std::string>> part = ask(*querier, matchers);
+    if (!part.ok()) return v1_error(v1_error_of(part.error()), part.error().message());
+    found.insert(part->begin(), part->end());
+  }
+  std::vector<std::string> warnings;
+  if (params->limit > 0 && found.size() > params->limit)
+    warnings.emplace_back("results truncated due to limit");
+  return v1_success(
+      [&](base::JsonWriter& w) {
+        w.begin_array();
+        size_t written = 0;
+        for (const std::string& text : found) {
+          if (params->limit > 0 && written++ == params->limit) break;
+          w.string(text);
+        }
+        w.end_array();
+      },
+      warnings);
+}
+
+net::ServerResponse label_names(const QueryContext& context, const net::ServerRequest& request) {
+  return string_union(context, request,
+                      [](tsdb::Querier& querier, const std::vector<Matcher>& matchers) {
+                        return querier.label_names(matchers);
+                      });
+}
+
+// `U__` names carry what a path cannot: `_2e_` is a dot, `__` an underscore.
+std::string unescape_label_name(const std::string& name) {
+  if (!name.starts_with("U__")) return name;
+  std::string out;
+  for (size_t i = 3; i < name.size(); ++i) {
+    if (name[i] != '_') {
+      out += name[i];
+      continue;
+    }
+    if (i + 1 < name.size() && name[i + 1] == '_') {
+      out += '_';
+      ++i;
+      continue;
+    }
+    const size_t close = name.find('_', i + 1);
+    if (close == std::string::npos || close == i + 1) return name;
+    uint32_t rune = 0;
+    for (size_t j = i + 1; j < close; ++j) {
+      const char c = name[j];
+      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+      if (digit < 0 || rune > 0x10FFF) return name;
+      rune = rune * 16 + static_cast<uint32_t>(digit);
+    }
+    append_utf8(out, rune);
+    i = close;
+  }
+  return out;
+}
+
+net::ServerResponse label_values(const QueryContext& context, const net::ServerRequest& request,
+                                 const PathArgs& args) {
+  const std::string name = unescape_label_name(args[0]);
+  if (!is_utf8_name(name))
+    return v1_error(V1Error::BadData, fmt::format("invalid label name: {}", quote(name)));
+  return string_union(context, request,
+                      [&name](tsdb::Querier& querier, const std::vector<Matcher>& matchers) {
+                        return querier.label_values(name, matchers);
+                      });
+}
+
+net::ServerResponse metadata(const QueryContext& context, const net::ServerRequest& request) {
+  const auto limit = request.param("limit").value_or("");
+  size_t most = SIZE_MAX;
+  if (!limit.empty()) {
+    const auto n = parse_int(limit);
+    if (!n) return v1_error(V1Error::BadData, "limit must be a number");
+    if (*n >= 0) most = static_cast<size_t>(*n);
+  }
+  const auto found = context.store.metadata(request.param("metric").value_or(""));
+  return v1_success([&](base::JsonWriter& w) {
+    w.begin_object();
+    for (size_t i = 0; i < found.size() && i < most; ++i) {
+      const auto& [name, data] = found[i];
+      w.key(name).begin_array().begin_object();
+      w.key("type").string(data.type).key("help").string(data.help).key("unit").string(data.unit);
+      w.end_object().end_array();
+    }
+    w.end_object();
+  });
+}
+
+net::ServerResponse format_query(const QueryContext& context, const net::ServerRequest& request) {
+  const auto expr = query::parse_expr(request.param("query").value_or(""), context.parse);
+  if (!expr.ok()) return v1_bad_parameter("query", expr.error().message());
+  return v1_success([&](base::JsonWriter& w) { w.string(query::format_expr(**expr)); });
+}
+
+net::ServerResponse parse_query(const QueryContext& context, const net::ServerRequest& request) {
+  const auto expr = query::parse_expr(request.param("query").value_or(""), context.parse);
+  if (!expr.ok()) return v1_bad_parameter("query", expr.error().message());
+  return v1_success([&](base::JsonWriter& w) { w.raw(query::expr_to_json(**expr)); });
+}
+
+}  // namespace
+
+void add_query_routes(Router& router, const QueryContext& context) {
+  using Function = net::ServerResponse (*)(const QueryContext&, const net::ServerRequest&);
+  const auto bind = [&context](Function function) {
+    return [&context, function](const net::ServerRequest& request, const PathArgs&) {
+      return function(context, request);
+    };
+  };
+  router.get_or_post("/api/v1/query", Lane::Query, bind(instant_query));
+  router.get_or_post("/api/v1/query_range", Lane::Query, bind(range_query));
+  router.get_or_post("/api/v1/series", Lane::Query, bind(series));
+  router.get_or_post("/api/v1/labels", Lane::Query, bind(label_names));
+  router.get("/api/v1/metadata", Lane::Query, bind(metadata));
+  router.get_or_post("/api/v1/format_query", Lane::Query, bind(format_query));
+  router.get_or_post("/api/v1/parse_query", Lane::Query, bind(parse_query));
+  router.get("/api/v1/label/{name}/values", Lane::Query,
+             [&context](const net::ServerRequest& request, const PathArgs& args) {
+               return label_values(context, request, args);
+             });
+}
+
+}  // namespace vagt::engine::api

@@ -1,0 +1,70 @@
+// vagtd: parses flags, starts the daemon, waits for signals.
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+
+#include "engine/daemon.h"
+
+namespace vagt::engine {
+namespace {
+
+// Every scrape target and client is a descriptor; the soft limit of 1024 that shells give is too
+// low for a thousand hosts.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+sigset_t handled_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+// Until SIGTERM, SIGINT or /-/quit; SIGHUP reloads.
+void wait_for_the_end(Daemon& daemon, const sigset_t& signals, const base::Logger& log) {
+  while (!daemon.quit_requested()) {
+    const timespec tick{0, 200'000'000};
+    const int signal = ::sigtimedwait(&signals, nullptr, &tick);
+    if (signal == SIGHUP) {
+      daemon.reload().ignore("logged by reload()");
+    } else if (signal == SIGTERM || signal == SIGINT) {
+      log.info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+      return;
+    }
+  }
+  log.info("stopping", {{"reason", "/-/quit"}});
+}
+
+int run(int argc, const char* const* argv) {
+  // Blocked before any thread starts, so that only the wait below receives them.
+  const sigset_t signals = handled_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  auto parsed = parse_flags(argc, argv);
+  if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+    std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+    return early->status;
+  }
+  raise_descriptor_limit();
+  Flags flags = std::get<Flags>(std::move(parsed));
+  const base::Logger log =
+      base::make_stderr_logger(flags.log_level, flags.log_format).with_component("vagtd");
+  SystemClock clock;
+  auto daemon = Daemon::start(std::move(flags), clock, log);
+  if (!daemon.ok()) {
+    log.error("vagtd cannot start", {{"err", daemon.error().message()}});
+    return 1;
+  }
+  wait_for_the_end(**daemon, signals, log);
+  return 0;
+}
+
+}  // namespace
+}  // namespace vagt::engine
+
+int main(int argc, char** argv) { return vagt::engine::run(argc, argv); }

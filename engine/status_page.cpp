@@ -1,0 +1,204 @@
+#include "engine/status_page.h"
+
+#include <fmt/core.h>
+
+#include "base/number_text.h"
+#include "base/version.h"
+
+namespace vagt::engine {
+namespace {
+
+std::string escape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+constexpr std::string_view kHead =
+    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
+    "content=\"15\">"
+    "<meta name=\"viewport\" content=\"width=device-width\">"
+    "<style>body{font:14px "
+    "system-ui,sans-serif;margin:1.5em;max-width:90em;color:#1b1b1b;background:#fff}"
+    "h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}table{border-collapse:collapse;width:"
+    "100%}"
+    "td,th{text-align:left;padding:.3em .6em;border-bottom:1px solid #ddd;vertical-align:top}"
+    "td.l{overflow-wrap:anywhere}.bad{color:#a00;font-weight:600}.ok{color:#060}.warn{color:#850}"
+    ".box{border:2px solid "
+    "#a00;padding:.6em;background:#fee}@media(prefers-color-scheme:dark){body{color:#ddd;"
+    "background:#151515}.box{background:#400}.bad{color:#f77}.ok{color:#7c7}.warn{color:#db5}td,th{"
+    "border-color:#333}}"
+    "</style>";
+
+// Appends a table; without rows the words in `none` instead.
+class Table {
+ public:
+  Table(std::string& out, std::string_view title, std::initializer_list<std::string_view> columns,
+        std::string_view none)
+      : out_(out), none_(none) {
+    out_ += fmt::format("<h2>{}</h2>", title);
+    head_ = "<table><tr>";
+    for (const std::string_view column : columns) head_ += fmt::format("<th>{}</th>", column);
+    head_ += "</tr>";
+  }
+  ~Table() { out_ += rows_ == 0 ? fmt::format("<p>{}</p>", none_) : "</table>"; }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  // Cells are HTML already.
+  void row(std::initializer_list<std::string> cells) {
+    if (rows_++ == 0) out_ += head_;
+    out_ += "<tr>";
+    for (const std::string& cell : cells) out_ += fmt::format("<td class=l>{}</td>", cell);
+    out_ += "</tr>";
+  }
+
+ private:
+  std::string& out_;
+  std::string head_, none_;
+  size_t rows_ = 0;
+};
+
+std::string coloured(std::string_view css, std::string_view text) {
+  return fmt::format("<span class={}>{}</span>", css, escape(text));
+}
+
+void add_alerts(std::string& out, const StatusPageContext& context) {
+  Table table(out, "Alerts of the rules", {"alert", "state", "since", "labels", "summary"},
+              "None: nothing is pending or firing.");
+  for (const rules::GroupView& group : context.rules.view()) {
+    for (const rules::RuleView& rule : group.rules) {
+      for (const rules::AlertView& alert : rule.alerts) {
+        std::string summary;
+        if (alert.annotations != nullptr) {
+          const auto it = alert.annotations->find("summary");
+          if (it != alert.annotations->end()) summary = it->second;
+        }
+        const bool firing = alert.state == AlertState::Firing;
+        table.row(
+            {escape(rule.name), coloured(firing ? "bad" : "warn", alert_state_name(alert.state)),
+             format_rfc3339(alert.active_at), escape(alert.labels.to_string()), escape(summary)});
+      }
+    }
+  }
+}
+
+void add_targets(std::string& out, const StatusPageContext& context) {
+  Table table(out, "Targets", {"job", "address", "state", "last scrape", "samples", "error"},
+              "None are configured.");
+  for (const scrape::TargetView& target : context.scrape.active_targets()) {
+    const bool down = target.health == scrape::Health::Down;
+    std::string notes = escape(target.last_error);
+    for (const std::string& warning : target.warnings)
+      notes += (notes.empty() ? "" : "; ") + escape(warning);
+    table.row({escape(target.pool), escape(target.scrape_url),
+               coloured(down                                  ? "bad"
+                        : target.health == scrape::Health::Up ? "ok"
+                                                              : "warn",
+                        health_name(target.health)),
+               target.last_scrape == Timestamp{} ? "never" : format_rfc3339(target.last_scrape),
+               fmt::format("{}", target.samples_kept), notes});
+  }
+  for (const scrape::PoolView& pool : context.scrape.pools())
+    for (const std::string& error : pool.errors)
+      table.row({escape(pool.name), "", coloured("bad", "error"), "", "", escape(error)});
+}
+
+void add_rules(std::string& out, const StatusPageContext& context) {
+  Table table(out, "Rules", {"group", "rule", "health", "last evaluation", "seconds", "error"},
+              "None are configured.");
+  for (const rules::GroupView& group : context.rules.view())
+    for (const rules::RuleView& rule : group.rules)
+      table.row({escape(group.name), escape(rule.name),
+                 coloured(rule.health == rules::RuleHealth::Bad ? "bad" : "ok",
+                          rules::rule_health_name(rule.health)),
+                 rule.last_evaluation ? format_rfc3339(*rule.last_evaluation) : "never",
+                 fmt::format("{:.6f}", rule.evaluation_seconds), escape(rule.last_error)});
+}
+
+void add_deliveries(std::string& out, const StatusPageContext& context) {
+  Table table(out, "Last deliveries", {"time", "receiver", "by", "result", "detail"}, "None yet.");
+  size_t shown = 0;
+  for (const notify::DeliveryView& delivery : context.notify.recent_deliveries()) {
+    if (++shown > 50) break;
+    std::string detail = escape(delivery.detail);
+    for (const std::string& problem : delivery.problems)
+      detail += "<br>" + coloured("bad", problem);
+    table.row({format_rfc3339(delivery.at), escape(delivery.receiver), escape(delivery.integration),
+               delivery.sent ? coloured("ok", "sent") : coloured("bad", "not sent"), detail});
+  }
+}
+
+void add_silences(std::string& out, const StatusPageContext& context) {
+  const Timestamp now = context.clock.now();
+  Table table(out, "Silences", {"state", "matchers", "ends", "by", "comment"}, "None.");
+  for (const notify::Silence& silence : context.notify.silences()) {
+    if (silence.state(now) == notify::SilenceState::Expired) continue;
+    std::string matchers;
+    for (const auto& set : silence.matcher_sets) {
+      if (!matchers.empty()) matchers += " or ";
+      std::string one;
+      for (const Matcher& matcher : set) one += (one.empty() ? "" : ", ") + matcher.to_string();
+      matchers += "{" + one + "}";
+    }
+    table.row({escape(notify::silence_state_name(silence.state(now))), escape(matchers),
+               format_rfc3339(silence.ends_at), escape(silence.created_by),
+               escape(silence.comment)});
+  }
+}
+
+std::string render(const StatusPageContext& context) {
+  const std::string title = escape(context.flags.page_title);
+  std::string out(kHead);
+  out += fmt::format("<title>{0}</title></head><body><h1>{0}</h1>", title);
+  const auto box = [&out](std::string_view headline, const std::string& text) {
+    if (!text.empty()) out += fmt::format("<p class=box><b>{}</b> {}</p>", headline, escape(text));
+  };
+  box("Nobody will be paged:", context.nobody_paged());
+  box("The store is degraded:", context.store.stats().degraded);
+  box("The last reload failed; the old configuration is in force:", context.reload().error);
+  add_alerts(out, context);
+  add_targets(out, context);
+  add_rules(out, context);
+  add_silences(out, context);
+  add_deliveries(out, context);
+  const tsdb::StoreStats stats = context.store.stats();
+  out += fmt::format(
+      "<h2>About</h2><p>vagtd {}, up since {}. {} series in memory, {} bytes on disk. <a "
+      "href=\"metrics\">metrics</a>, "
+      "<a href=\"api/v1/targets\">targets</a>, <a href=\"api/v1/rules\">rules</a>, "
+      "<a href=\"api/v2/alerts\">alerts</a></p></body></html>\n",
+      kVersion, format_rfc3339(context.started), stats.head_series, stats.disk_bytes);
+  return out;
+}
+
+}  // namespace
+
+void add_status_page(api::Router& router, const StatusPageContext& context) {
+  router.add({"GET", "HEAD"}, "/", api::Lane::Control,
+             [&context](const net::ServerRequest&, const api::PathArgs&) {
+               net::ServerResponse page = net::ServerResponse::text(200, render(context));
+               page.content_type = "text/html; charset=utf-8";
+               return page;
+             });
+}
+
+}  // namespace vagt::engine

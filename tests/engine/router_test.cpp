@@ -1,0 +1,86 @@
+#include "engine/api/router.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace vagt::engine::api {
+namespace {
+
+class RouterTest : public ::testing::Test {
+ protected:
+  net::ServerResponse ask(std::string method, std::string path) {
+    auto request = std::make_shared<net::ServerRequest>();
+    request->method = std::move(method);
+    request->path = std::move(path);
+    std::promise<net::ServerResponse> answered;
+    router_.handle(request, [&answered](net::ServerResponse response) {
+      answered.set_value(std::move(response));
+    });
+    return answered.get_future().get();
+  }
+  static Endpoint echo(std::string name) {
+    return [name](const net::ServerRequest&, const PathArgs& args) {
+      std::string text = name;
+      for (const std::string& arg : args) text += " " + arg;
+      return net::ServerResponse::text(200, text);
+    };
+  }
+
+  base::WorkerPool control_{{.name = "control", .threads = 1, .max_queue = 8, .nice = 0}};
+  base::WorkerPool query_{{.name = "query", .threads = 1, .max_queue = 1, .nice = 0}};
+  Router router_{control_, query_};
+};
+
+TEST_F(RouterTest, MatchesLiteralAndArgumentSegments) {
+  router_.get("/api/v1/label/{name}/values", Lane::Query, echo("values"));
+  router_.get("/", Lane::Control, echo("root"));
+  EXPECT_EQ(ask("GET", "/api/v1/label/job/values").body, "values job");
+  EXPECT_EQ(ask("GET", "/").body, "root");
+  EXPECT_EQ(ask("GET", "/api/v1/label//values").status, 404);
+  EXPECT_EQ(ask("GET", "/api/v1/label/job/values/more").status, 404);
+}
+
+TEST_F(RouterTest, TheRestOfAPathIsOneArgument) {
+  router_.get("/files/{path...}", Lane::Control, echo("file"));
+  EXPECT_EQ(ask("GET", "/files/a/b.js").body, "file a/b.js");
+}
+
+TEST_F(RouterTest, RefusesOtherMethodsAndNamesTheRightOnes) {
+  router_.get("/x", Lane::Control, echo("get"));
+  router_.add({"DELETE"}, "/x", Lane::Control, echo("delete"));
+  const net::ServerResponse refused = ask("PUT", "/x");
+  EXPECT_EQ(refused.status, 405);
+  EXPECT_EQ(refused.headers.at(0),
+            std::make_pair(std::string("Allow"), std::string("GET, DELETE, OPTIONS")));
+  EXPECT_EQ(ask("DELETE", "/x").body, "delete");
+  EXPECT_EQ(ask("OPTIONS", "/x").status, 204);
+  EXPECT_EQ(ask("OPTIONS", "/y").status, 404);
+}
+
+TEST_F(RouterTest, AFullQueryLaneSaysSoAndControlStillAnswers) {
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::promise<void> running;
+  router_.get("/slow", Lane::Query, [&](const net::ServerRequest&, const PathArgs&) {
+    running.set_value();
+    released.wait();
+    return net::ServerResponse::text(200, "slow");
+  });
+  router_.get("/query", Lane::Query, echo("query"));
+  router_.get("/healthy", Lane::Control, echo("healthy"));
+  auto request = std::make_shared<net::ServerRequest>();
+  request->method = "GET";
+  request->path = "/slow";
+  router_.handle(request, [](net::ServerResponse) {});
+  running.get_future().wait();
+  auto queued = std::make_shared<net::ServerRequest>(*request);
+  queued->path = "/query";
+  router_.handle(queued, [](net::ServerResponse) {});
+  EXPECT_EQ(ask("GET", "/query").status, 503);
+  EXPECT_EQ(ask("GET", "/healthy").body, "healthy");
+  release.set_value();
+}
+
+}  // namespace
+}  // namespace vagt::engine::api
