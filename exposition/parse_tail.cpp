@@ -8,14 +8,12 @@
 #include "base/labels.h"
 #include "base/number_text.h"
 #include "base/sample.h"
+#include "exposition/chars.h"
 #include "exposition/number.h"
 #include "exposition/parse.h"
 
 namespace vagt::exposition {
 namespace {
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // C's printf writes the sign of a NaN.
 bool is_signed_nan(std::string_view word) {
