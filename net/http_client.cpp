@@ -116,7 +116,7 @@ Result<HttpResponse> HttpClient::fetch(HttpRequest request, Profile profile, std
   });
   return [&]() VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<base::Mutex> lock(waiting->mutex);
-    waiting->done.wait(lock, [&] { return waiting->result.has_value(); });
+    while (!waiting->result) waiting->done.wait(lock);
     return std::move(*waiting->result);
   }();
 }

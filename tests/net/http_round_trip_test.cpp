@@ -196,6 +196,7 @@ TEST(HttpRoundTrip, AnswerAfterTheServerIsGone) {
     arrived.notify_all();
   });
   HttpClient client({});
+  const HttpRequest request = get(*server, "/");
   std::jthread stopping([&] {
     {
       std::unique_lock lock(mutex);
@@ -204,7 +205,6 @@ TEST(HttpRoundTrip, AnswerAfterTheServerIsGone) {
     server->stop(Duration(1));
     server.reset();
   });
-  const HttpRequest request = get(*server, "/");
   EXPECT_THAT(client.fetch(request, nullptr), StatusIs(Code::Unavailable));
   stopping.join();
   EXPECT_TRUE(closed.stop_requested());

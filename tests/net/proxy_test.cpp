@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <mutex>
 
 #include "tests/support/script_server.h"
 #include "tests/support/status_matchers.h"
@@ -87,8 +88,10 @@ TEST(Proxy, ExclusionRules) {
 }
 
 TEST(Proxy, RequestGoesThroughIt) {
+  std::mutex mutex;
   std::string seen;
-  test::ScriptServer proxy(test::answer_each([&seen](const std::string& head) {
+  test::ScriptServer proxy(test::answer_each([&](const std::string& head) {
+    const std::lock_guard lock(mutex);
     seen = head;
     return test::http_answer(200, "from the proxy");
   }));
@@ -100,13 +103,16 @@ TEST(Proxy, RequestGoesThroughIt) {
   const auto answer = client.fetch(request, config);
   ASSERT_THAT(answer, test::IsOk());
   EXPECT_EQ(answer->body, "from the proxy");
+  const std::lock_guard lock(mutex);
   EXPECT_TRUE(seen.starts_with("GET http://no-such-host.invalid")) << seen;
   EXPECT_NE(seen.find("Proxy-Authorization: Basic dXNlcjpwdw=="), std::string::npos) << seen;
 }
 
 TEST(Proxy, ConnectCarriesTheProxyHeaders) {
+  std::mutex mutex;
   std::string seen;
-  test::ScriptServer proxy([&seen](test::Wire& wire) {
+  test::ScriptServer proxy([&](test::Wire& wire) {
+    const std::lock_guard lock(mutex);
     seen = wire.read_until("\r\n\r\n");
     wire.send("HTTP/1.1 403 no\r\nContent-Length: 0\r\n\r\n");
   });
@@ -118,6 +124,7 @@ TEST(Proxy, ConnectCarriesTheProxyHeaders) {
   HttpRequest request;
   request.url = Secret("https://no-such-host.invalid/");
   EXPECT_THAT(client.fetch(request, config), test::StatusIs(Code::Unavailable));
+  const std::lock_guard lock(mutex);
   EXPECT_TRUE(seen.starts_with("CONNECT no-such-host.invalid:443")) << seen;
   EXPECT_NE(seen.find("X-Ticket: t1"), std::string::npos) << seen;
   EXPECT_EQ(seen.find("X-Origin"), std::string::npos) << seen;
