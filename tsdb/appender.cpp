@@ -189,6 +189,36 @@ Result<SeriesId> StoreCore::disk_id(const Labels& labels) {
   return SeriesId{0};
 }
 
+// A series that comes back goes on where its chunks on disk end.
+Status StoreCore::restore_newest(Slot slot) {
+  Series& series = head_.at(slot);
+  std::vector<Day> days;
+  {
+    base::MutexLock lock(days_mutex_);
+    days.assign(days_.rbegin(), days_.rend());
+  }
+  auto scan = db_->scan(Family::Chunks);
+  RawColumns last;
+  for (const Day day : days) {
+    const std::string prefix = chunk_prefix(day, series.id);
+    for (scan->seek(prefix); scan->valid() && scan->key().substr(0, prefix.size()) == prefix;
+         scan->next()) {
+      RawColumns columns;
+      if (decode_chunk(scan->value(), columns) &&
+          (last.t.empty() || columns.t.back() > last.t.back()))
+        last = std::move(columns);
+    }
+    VAGT_CHECK_OK(scan->status());
+    if (!last.t.empty()) break;
+  }
+  base::MutexLock lock(head_.shard(slot));
+  if (last.t.empty() || series.newest_t.load(std::memory_order_relaxed) >= last.t.back()) return {};
+  series.disk_last_t = std::max(series.disk_last_t, last.t.back());
+  series.newest_bits.store(std::bit_cast<uint64_t>(last.v.back()), std::memory_order_relaxed);
+  series.newest_t.store(last.t.back(), std::memory_order_release);
+  return {};
+}
+
 Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
   Head::Found found = head_.find(labels, true);
   if (found.ref != SeriesRef::None) return found;
@@ -199,11 +229,7 @@ Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
   found = head_.find_or_create(labels, known != 0 ? known : next_id_.fetch_add(1));
   if (found.ref == SeriesRef::None)
     return Status(Code::LimitExceeded, "the head holds no more series");
-  if (known != 0) {  // it has been here before: its chunks on disk count
-    base::MutexLock lock(head_.shard(found.slot));
-    Series& series = head_.at(found.slot);
-    series.disk_last_t = std::max(series.disk_last_t, retired_max_.load());
-  }
+  if (known != 0 && found.fresh) VAGT_CHECK_OK(restore_newest(found.slot));
   return found;
 }
 
@@ -246,6 +272,12 @@ Status StoreCore::write_commit(CommitBatch& batch) {
       std::string id;
       put_varint(id, series.id);
       out.append(Family::Series, fingerprint_key(fresh.labels.fingerprint()), id);
+      // Recovery must know where its chunks end before it replays the journal.
+      if (series.disk_last_t != kNoTime) {
+        std::string record;
+        series.save(sequence_, record);
+        out.put(Family::Head, head_key(series.id), record);
+      }
       stored.push_back(&series);
     }
   }

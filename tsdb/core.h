@@ -157,6 +157,7 @@ class StoreCore {
   Status write_commit(CommitBatch& batch) VAGT_REQUIRES(commit_mutex_);
   void apply(CommitBatch& batch) VAGT_REQUIRES(commit_mutex_);
   Result<SeriesId> disk_id(const Labels& labels);
+  Status restore_newest(Slot slot);
   void touch_compacted_days(const std::set<Day>& touched, Batch& batch);
   Status seal_slots(std::span<const Slot> slots) VAGT_REQUIRES(commit_mutex_);
   Status erase_from_disk(const Labels& labels, SeriesId id, int64_t mint, int64_t maxt)

@@ -52,18 +52,22 @@ Status StoreCore::delete_series(std::span<const Matcher> matchers, int64_t mint,
       if (!series.on_disk) continue;
       in_head.insert(match.id);
       VAGT_CHECK_OK(erase_from_disk(match.labels, match.id, mint, maxt));
-      base::MutexLock shard(head_.shard(match.slot));
-      RawColumns all, kept;
-      series.read(kNoTime, INT64_MAX, all);
-      keep_outside(all, mint, maxt, kept);
-      if (kept.size() == all.size()) continue;
-      series.clear_samples();
-      const int64_t before = series.disk_last_t < mint ? series.disk_last_t : kNoTime;
-      series.newest_t.store(before, std::memory_order_relaxed);
-      for (size_t i = 0; i < kept.size(); ++i) series.append(kept.t[i], kept.v[i], sequence_);
-      series.dirty = true;
-      if (series.extra() != nullptr) to_seal_.push_back(match.slot);
-      if (kept.size() == 0 && before == kNoTime) emptied.push_back(match.slot);
+      {
+        base::MutexLock shard(head_.shard(match.slot));
+        RawColumns all, kept;
+        series.read(kNoTime, INT64_MAX, all);
+        keep_outside(all, mint, maxt, kept);
+        const int64_t newest = series.newest_t.load(std::memory_order_relaxed);
+        if (kept.size() == all.size() && (newest < mint || newest > maxt)) continue;
+        series.clear_samples();
+        series.newest_t.store(kNoTime, std::memory_order_relaxed);
+        series.disk_last_t = kNoTime;
+        for (size_t i = 0; i < kept.size(); ++i) series.append(kept.t[i], kept.v[i], sequence_);
+        series.dirty = true;
+        if (series.extra() != nullptr) to_seal_.push_back(match.slot);
+      }
+      VAGT_CHECK_OK(restore_newest(match.slot));
+      if (series.newest_t.load() == kNoTime) emptied.push_back(match.slot);
     }
     SealedIndex index(*db_);
     std::set<SeriesId> ids;

@@ -142,6 +142,8 @@ const std::vector<Slot>& HeadIndex::postings(SymbolPair pair) {
     const auto middle = p.slots.begin() + static_cast<std::ptrdiff_t>(p.sorted);
     std::sort(middle, p.slots.end());
     std::inplace_merge(p.slots.begin(), middle, p.slots.end());
+    // Growing doubles; what is read is mostly done growing.
+    if (p.slots.capacity() > p.slots.size() + p.slots.size() / 8) p.slots.shrink_to_fit();
     p.sorted = p.slots.size();
   }
   return p.slots;

@@ -17,33 +17,44 @@ uint64_t offset_of(int64_t value, int64_t base) {
   return static_cast<uint64_t>(value) - static_cast<uint64_t>(base);
 }
 
-// A patch costs its index and the high bits.
+// How many offsets have each width, widest first; few widths occur.
+struct WidthCounts {
+  std::array<uint8_t, 65> width{};
+  std::array<uint8_t, 65> count{};
+  size_t size = 0;
+};
+
+WidthCounts count_widths(std::span<const int64_t> block, int64_t base) {
+  std::array<uint8_t, 65> of_width{};
+  for (const int64_t v : block) ++of_width[static_cast<size_t>(std::bit_width(offset_of(v, base)))];
+  WidthCounts counts;
+  for (size_t width = 65; width-- > 0;) {
+    if (of_width[width] == 0) continue;
+    counts.width[counts.size] = static_cast<uint8_t>(width);
+    counts.count[counts.size++] = of_width[width];
+  }
+  return counts;
+}
+
+// Only the widths that occur can be best: one bit more than needed helps nobody. A patch costs its
+// index and the high bits.
 Plan plan_block(std::span<const int64_t> block) {
   Plan plan;
   plan.base = *std::min_element(block.begin(), block.end());
-  std::array<int, 65> of_width{};
-  for (const int64_t v : block)
-    ++of_width[static_cast<size_t>(std::bit_width(offset_of(v, plan.base)))];
-  int widest = 64;
-  while (widest > 0 && of_width[static_cast<size_t>(widest)] == 0) --widest;
+  const WidthCounts counts = count_widths(block, plan.base);
   const size_t n = block.size();
-  size_t best = SIZE_MAX;
-  int wider = 0;
-  size_t patch_bytes = 0;
-  for (int width = widest; width >= 0; --width) {
-    const size_t bytes = (n * static_cast<size_t>(width) + 7) / 8 + patch_bytes;
+  size_t best = SIZE_MAX, wider = 0;
+  for (size_t i = 0; i < counts.size && wider * 2 <= n; ++i) {
+    const size_t width = counts.width[i];
+    size_t bytes = (n * width + 7) / 8;
+    for (size_t j = 0; j < i; ++j)
+      bytes += counts.count[j] * (1 + (counts.width[j] - width + 6) / 7);
     if (bytes < best) {
       best = bytes;
-      plan.width = width;
-      plan.patches = wider;
+      plan.width = static_cast<int>(width);
+      plan.patches = static_cast<int>(wider);
     }
-    wider += of_width[static_cast<size_t>(width)];
-    if (wider > 100 || static_cast<size_t>(wider) * 2 > n) break;
-    // The estimate for one step narrower: every offset beyond it is a patch.
-    patch_bytes = 0;
-    for (int w = width; w <= widest; ++w)
-      patch_bytes += static_cast<size_t>(of_width[static_cast<size_t>(w)]) *
-                     (1 + static_cast<size_t>((w - width + 1 + 6) / 7));
+    wider += counts.count[i];
   }
   plan.bytes = varint_size(zigzag(plan.base)) + 2 + best;
   return plan;

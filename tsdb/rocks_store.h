@@ -28,9 +28,9 @@ struct RocksStoreOptions {
   Duration idle_after = std::chrono::hours(1);  // a series without samples so long leaves memory
   uint64_t journal_bytes = 128u << 20;  // journal size after which open chunks are written out
   uint64_t min_free_bytes = 16u << 20;  // with less room on the disk, writes are refused
-  uint64_t ballast_bytes = 1u << 20;    // set aside, given up when the disk is full
-  size_t memtable_bytes = 16u << 20;
-  size_t cache_bytes = 8u << 20;
+  uint64_t ballast_bytes = 256u << 10;  // set aside, given up when the disk is full
+  size_t memtable_bytes = 8u << 20;
+  size_t cache_bytes = 6u << 20;
   bool background = true;  // a thread that calls step() once a second; false: the caller does
   Clock* clock = nullptr;  // required; outlives the store
   base::Logger log;

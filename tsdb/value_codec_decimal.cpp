@@ -61,10 +61,12 @@ bool scale(std::span<const double> v, Scaled& out) {
   return out.patches.size() <= v.size() / 8 + 1;
 }
 
-std::vector<int64_t> differences(const std::vector<int64_t>& m) {
-  std::vector<int64_t> d(m.size() - 1);
-  for (size_t i = 1; i < m.size(); ++i) d[i - 1] = m[i] - m[i - 1];
-  return d;
+// In place: n values become n - 1 differences; the first value is returned.
+int64_t difference(std::vector<int64_t>& m) {
+  const int64_t first = m.front();
+  for (size_t i = 1; i < m.size(); ++i) m[i - 1] = wrap_sub(m[i], m[i - 1]);
+  m.pop_back();
+  return first;
 }
 
 }  // namespace
@@ -73,24 +75,21 @@ std::vector<int64_t> differences(const std::vector<int64_t>& m) {
 bool encode_decimal(std::span<const double> v, std::string& out) {
   Scaled s;
   if (!scale(v, s)) return false;
-  std::vector<int64_t> best = s.m;
-  std::array<int64_t, 2> heads{};
-  int order = 0;
-  size_t best_size = packed_size(best);
+  // Orders 0, 1 and 2 by size alone; the values stay at the best order so far.
   std::vector<int64_t> residuals = s.m;
   std::array<int64_t, 2> firsts{};
-  for (int next = 1; next <= 2 && residuals.size() > 1; ++next) {
-    firsts[static_cast<size_t>(next - 1)] = residuals.front();
-    residuals = differences(residuals);
-    const size_t size = packed_size(residuals) + varint_size(zigzag(firsts[0])) +
-                        (next == 2 ? varint_size(zigzag(firsts[1])) : 0);
+  size_t best_size = packed_size(residuals), heads_size = 0;
+  size_t order = 0;
+  for (size_t next = 1; next <= 2 && residuals.size() > 1; ++next) {
+    firsts[next - 1] = difference(residuals);
+    heads_size += varint_size(zigzag(firsts[next - 1]));
+    const size_t size = packed_size(residuals) + heads_size;
     if (size >= best_size) continue;
-    best = residuals;
     best_size = size;
-    heads = firsts;
     order = next;
   }
-  out.push_back(static_cast<char>(s.exponent | order << 4));
+  for (size_t i = 0; i < order; ++i) difference(s.m);
+  out.push_back(static_cast<char>(static_cast<size_t>(s.exponent) | order << 4));
   put_varint(out, s.patches.size());
   uint32_t last = 0;
   for (const uint32_t index : s.patches) {
@@ -98,8 +97,8 @@ bool encode_decimal(std::span<const double> v, std::string& out) {
     put_bits64(out, v[index]);
     last = index;
   }
-  for (int i = 0; i < order; ++i) put_zigzag(out, heads[static_cast<size_t>(i)]);
-  pack_ints(best, out);
+  for (size_t i = 0; i < order; ++i) put_zigzag(out, firsts[i]);
+  pack_ints(s.m, out);
   return true;
 }
 

@@ -331,6 +331,40 @@ TEST_F(RocksStoreTest, IdleSeriesLeaveMemoryAndComeBackAsThemselves) {
   EXPECT_EQ(contents().at(gpu(2)).size(), 51u);
 }
 
+// Its first chunk must not take the place of an older one that began at the same time.
+TEST_F(RocksStoreTest, ASeriesThatComesBackGoesOnWhereItEnded) {
+  open();
+  write_rounds(3, 0, 50);
+  for (int i = 0; i < 3; ++i) {
+    clock_.advance(std::chrono::hours(2));
+    ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  }
+  ASSERT_EQ(store_->stats().head_series, 0u);
+  const Contents before = contents();
+  for (const bool reopen : {false, true}) {
+    auto appender = store_->appender();
+    const SeriesRef ref = *appender->series(gpu(0));
+    EXPECT_EQ(appender->append(ref, {from_millis(0), 0}), Code::OutOfOrder);
+    EXPECT_EQ(appender->append(ref, {from_millis(49'000), 49}), Code::Ok);
+    EXPECT_EQ(appender->append(ref, {from_millis(49'000), 48}), Code::Duplicate);
+    auto import = store_->import_appender();
+    EXPECT_EQ(import->append(ref, {from_millis(0), 0}), Code::Ok);
+    EXPECT_EQ(import->append(ref, {from_millis(500), 9}), Code::Ok);
+    if (!reopen) continue;  // rolled back
+    ASSERT_EQ(*import->series(gpu(0)), ref);
+    ASSERT_THAT(import->commit(), IsOk());
+    import.reset();
+    appender.reset();
+    open();
+  }
+  ASSERT_THAT(store_->flush(), IsOk());
+  Contents after = before;
+  after[gpu(0)].insert(after[gpu(0)].begin() + 1, {500, 9});
+  EXPECT_EQ(contents(), after);
+  open();
+  EXPECT_EQ(contents(), after);
+}
+
 TEST_F(RocksStoreTest, DeletedStaysDeletedOverReopening) {
   open();
   write_rounds(10, 0, 300);
