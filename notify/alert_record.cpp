@@ -11,6 +11,7 @@ std::string fingerprint_text(uint64_t fingerprint) { return fmt::format("{:016x}
 NotifyAlert complete_alert(PostedAlert posted, Timestamp now, Duration resolve_timeout) {
   NotifyAlert alert;
   alert.labels = std::move(posted.labels);
+  alert.known_fingerprint = alert.labels.fingerprint();
   alert.annotations = std::move(posted.annotations);
   alert.generator_url = std::move(posted.generator_url);
   alert.updated_at = now;
@@ -55,6 +56,7 @@ Result<NotifyAlert> decode_alert(std::string_view text) {
   RecordReader r(text);
   NotifyAlert alert;
   alert.labels = Labels::from_map(r.map());
+  alert.known_fingerprint = alert.labels.fingerprint();
   alert.annotations = r.map();
   alert.starts_at = r.time();
   alert.ends_at = r.time();

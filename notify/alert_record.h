@@ -32,7 +32,10 @@ struct NotifyAlert {
   std::string generator_url;
 
   bool resolved(Timestamp now) const { return ends_at <= now; }
-  uint64_t fingerprint() const { return labels.fingerprint(); }
+  uint64_t known_fingerprint = 0;  // 0: not computed yet
+  uint64_t fingerprint() const {
+    return known_fingerprint != 0 ? known_fingerprint : labels.fingerprint();
+  }
 };
 using AlertPtr = std::shared_ptr<const NotifyAlert>;  // never changed once shared
 

@@ -38,7 +38,9 @@ json::value from_text(const std::string& text) {
     base::YamlLimits limits;
     limits.max_bytes = 1u << 20;
     limits.max_nodes = 100'000;
-    if (auto node = base::parse_yaml(text, "details", limits); node.ok()) return from_yaml(*node);
+    auto node = base::parse_yaml(text, "details", limits);
+    // A text that is all comment or directive to YAML is a text to people.
+    if (node.ok() && !(node->is_null() && text != "null" && text != "~")) return from_yaml(*node);
   }
   return json::string(text);
 }

@@ -54,14 +54,12 @@ size_t prefix_of_runes(std::string_view text, size_t limit) {
 
 bool label_set_before(const Labels& a, const Labels& b) {
   if (a.size() != b.size()) return a.size() < b.size();
-  std::vector<std::string_view> names;
-  for (const Labels* set : {&a, &b}) {
-    for (const Label& label : set->items()) names.push_back(label.name);
-  }
-  std::sort(names.begin(), names.end());
-  for (const std::string_view name : names) {
-    const std::string_view x = a.get(name), y = b.get(name);
-    if (x != y) return x < y;  // a missing one is "" and comes first
+  const auto x = a.items(), y = b.items();
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i]) continue;
+    if (x[i].name == y[i].name) return x[i].value < y[i].value;
+    // The set without the smaller name is missing it, and missing comes first.
+    return y[i].name < x[i].name;
   }
   return false;
 }
