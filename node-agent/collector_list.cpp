@@ -28,7 +28,7 @@ constexpr CollectorKind kKinds[] = {
     in_scrape("entropy", make_entropy),
     in_scrape("filefd", make_filefd),
     in_scrape("filesystem", make_filesystem),
-    in_background("gpu", make_gpu, std::chrono::seconds(30), std::chrono::seconds(20)),
+    in_background("gpu", make_gpu, std::chrono::seconds(10), std::chrono::seconds(45)),
     in_scrape("hwmon", make_hwmon),
     in_scrape("infiniband", make_infiniband),
     in_scrape("interrupts", make_interrupts, false),

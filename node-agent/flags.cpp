@@ -79,6 +79,7 @@ void add_sources(CLI::App& app, Sources& s) {
   add_text(app, "--path.rootfs", s.rootfs, "Where the root file system is mounted");
   add_text(app, "--path.udev.data", s.udev_data, "udev's database");
   add_text(app, "--path.state", s.state_dir, "Directory of the agent's state");
+  add_text(app, "--gpu.nvml-library", s.nvml_library, "NVML to open (libnvidia-ml.so.1)");
   add_text(app, "--fixture.statfs", s.fixtures.statfs, "Recorded statfs answers");
   add_text(app, "--fixture.uname", s.fixtures.uname, "Recorded uname answer");
   add_text(app, "--fixture.adjtimex", s.fixtures.adjtimex, "Recorded adjtimex answer");

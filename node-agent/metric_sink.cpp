@@ -54,15 +54,26 @@ void append_value(std::string& out, double value) {
   out += '\n';
 }
 
+// Some names are made of what the kernel prints; a page must stay readable whatever that is.
+std::string metric_name(std::string_view name) {
+  std::string out(name);
+  if (is_legacy_metric_name(name)) return out;
+  for (char& c : out)
+    if (!is_legacy_metric_name(std::string("a") + c)) c = '_';
+  if (!is_legacy_metric_name(out)) out.insert(out.begin(), '_');
+  return out;
+}
+
 }  // namespace
 
-Family::Family(std::string_view name, std::string_view type, std::string_view help) : name_(name) {
+Family::Family(std::string_view name, std::string_view type, std::string_view help)
+    : name_(metric_name(name)) {
   head_ = "# HELP ";
-  head_ += name;
+  head_ += name_;
   head_ += ' ';
   append_escaped(head_, help, false);
   head_ += "\n# TYPE ";
-  head_ += name;
+  head_ += name_;
   head_ += ' ';
   head_ += type;
   head_ += '\n';

@@ -28,6 +28,7 @@ struct MountProber::State {
   struct Mount {
     bool pending = false, running = false;
     Clock::time_point asked{};  // valid while pending
+    Clock::time_point began{};  // valid while running
     std::optional<MountStats> answer;
     Clock::time_point answered{};
   };
@@ -81,6 +82,7 @@ void MountProber::work(const std::shared_ptr<State>& state) VAGT_NO_THREAD_ANALY
     const std::string path = std::move(state->queue.front());
     state->queue.pop_front();
     state->mounts[path].running = true;
+    state->mounts[path].began = Clock::now();
     lock.unlock();
     const MountStats answer = state->stat(path);
     lock.lock();
@@ -103,11 +105,15 @@ std::vector<std::optional<MountStats>> MountProber::probe(
     mount.asked = now;
     state_->queue.push_back(path);
   }
+  // The deadline is a call's own: time in the queue does not count.
+  const auto is_late = [&](const State::Mount& mount) {
+    return mount.running && Clock::now() - mount.began >= deadline_;
+  };
   // A mount that hung before this round keeps nobody waiting.
   const auto is_done = [&] {
     for (const std::string& path : paths)
       if (const State::Mount& mount = state_->mounts[path];
-          mount.pending && mount.asked == now && Clock::now() - now < deadline_)
+          mount.pending && mount.asked == now && !is_late(mount))
         return false;
     return true;
   };
@@ -124,7 +130,7 @@ std::vector<std::optional<MountStats>> MountProber::probe(
   std::vector<std::optional<MountStats>> out;
   for (const std::string& path : paths) {
     const State::Mount& mount = state_->mounts[path];
-    if (mount.pending && Clock::now() - mount.asked >= deadline_) {
+    if (is_late(mount)) {
       MountStats late;
       late.timed_out = true;
       out.push_back(late);

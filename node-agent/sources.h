@@ -26,6 +26,7 @@ struct Sources {
   std::string procfs = "/proc", sysfs = "/sys", rootfs = "/";
   std::string udev_data = "/run/udev/data";
   std::string state_dir = "/var/lib/vagt";
+  std::string nvml_library;  // "": libnvidia-ml.so.1
   Fixtures fixtures;
   bool once = false;  // `collect`: a result late is better than none
   const Clock* clock = nullptr;

@@ -5,12 +5,14 @@
 
 #include "node-agent/collectors/collectors.h"
 #include "node-agent/command.h"
+#include "node-agent/gpu/nvml_source.h"
 #include "node-agent/gpu/smi.h"
 
 namespace vagt::agent {
 namespace {
 
 constexpr auto kSmiDeadline = std::chrono::seconds(15);
+constexpr unsigned kSmiRounds = 6;  // of ten seconds each
 
 std::string host_name(const Fixtures& fixtures) {
   if (!fixtures.hostname.empty()) {
@@ -31,12 +33,12 @@ class GpuCollector final : public Collector {
   explicit GpuCollector(const Sources& sources)
       : fixtures_(sources.fixtures),
         hostname_(host_name(sources.fixtures)),
-        pci_(sources.sys("bus/pci/devices")) {}
+        nvml_(nvml_options(sources)) {}
   std::string_view name() const override { return "gpu"; }
 
   Status collect(MetricSink& sink, std::stop_token stop) override {
     const bool recorded = !fixtures_.nvidia_smi.empty() || !fixtures_.nvlink.empty();
-    Result<GpuSnapshot> taken = recorded ? read_recorded() : run_smi(stop);
+    Result<GpuSnapshot> taken = recorded ? read_recorded() : read_live(stop);
     add_cost(sink);
     if (!taken) {
       if (mismatch_)
@@ -55,6 +57,23 @@ class GpuCollector final : public Collector {
   struct Known {
     std::string index, pci_bus_id;
   };
+
+  static NvmlSource::Options nvml_options(const Sources& sources) {
+    NvmlSource::Options options;
+    if (!sources.nvml_library.empty()) options.library = sources.nvml_library;
+    return options;
+  }
+
+  // nvidia-smi costs seconds of CPU, and is asked every minute only, where NVML is not.
+  Result<GpuSnapshot> read_live(const std::stop_token& stop) {
+    auto snapshot = nvml_.read();
+    mismatch_ = nvml_.driver_mismatch();
+    if (snapshot || snapshot.error().code() != Code::NotFound) return snapshot;
+    if (smi_round_++ % kSmiRounds != 0 && smi_) return *smi_;
+    snapshot = run_smi(stop);
+    smi_ = snapshot ? std::optional(*snapshot) : std::nullopt;
+    return snapshot;
+  }
 
   Result<GpuSnapshot> read_recorded() {
     GpuSnapshot snapshot;
@@ -121,7 +140,10 @@ class GpuCollector final : public Collector {
   }
 
   const Fixtures fixtures_;
-  const std::string hostname_, pci_;
+  const std::string hostname_;
+  NvmlSource nvml_;
+  std::optional<GpuSnapshot> smi_;  // what nvidia-smi last said
+  unsigned smi_round_ = 0;
   std::map<std::string, Known> known_;  // by UUID: every GPU since the start
   double cpu_seconds_ = 0;
   bool mismatch_ = false;

@@ -1,0 +1,19 @@
+// One pass over a GPU's NVML functions.
+#pragma once
+
+#include <functional>
+
+#include "node-agent/gpu/nvml_api.h"
+#include "node-agent/gpu/reading.h"
+
+namespace vagt::agent {
+
+// Reads all there is of GPU `index`. `before_call` runs before each library call, since any of them
+// may block: the caller watches the time. Never fails: the reading says what is wrong. With
+// `nvlink` the links are asked too, which is many calls.
+GpuReading read_nvml_gpu(const NvmlApi& api, unsigned index, bool nvlink,
+                         const std::function<void()>& before_call);
+// Versions of the driver.
+void read_nvml_versions(const NvmlApi& api, GpuSnapshot& snapshot);
+
+}  // namespace vagt::agent

@@ -1,0 +1,58 @@
+#include "node-agent/page_server.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/node-agent/fake_host.h"
+
+namespace vagt::agent {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// One request on a connection of its own; the whole answer.
+std::string get(uint16_t port, const std::string& target, const std::string& headers = "") {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string answer;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+    const std::string request =
+        "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n";
+    send(fd, request.data(), request.size(), 0);
+    char buffer[8192];
+    for (ssize_t n; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;)
+      answer.append(buffer, static_cast<size_t>(n));
+  }
+  close(fd);
+  return answer;
+}
+
+TEST(PageServer, ServesItsPages) {
+  FakeHost host;
+  host.file("proc/loadavg", "1 2 3\n").file("proc/stat", "btime 5\n");
+  Options options;
+  options.sources = host.sources();
+  options.collectors = {"loadavg", "stat"};
+  const auto agent = Agent::make(options).value();
+  const auto server = PageServer::start(*agent, {"127.0.0.1:0"}, {}).value();
+  const uint16_t port = server->ports().at(0);
+  EXPECT_THAT(get(port, "/metrics"), HasSubstr("node_load1 1\n"));
+  EXPECT_THAT(get(port, "/metrics"), HasSubstr("version=0.0.4"));
+  EXPECT_THAT(get(port, "/metrics/stat"), ::testing::Not(HasSubstr("node_load1")));
+  EXPECT_THAT(get(port, "/metrics?collect[]=stat"), HasSubstr("node_boot_time_seconds 5\n"));
+  EXPECT_THAT(get(port, "/metrics/nosuch"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(get(port, "/metrics", "Accept: application/openmetrics-text; version=1.0.0\r\n"),
+              HasSubstr("# EOF\n"));
+  EXPECT_THAT(get(port, "/-/healthy"), HasSubstr("healthy"));
+  EXPECT_THAT(get(port, "/"), HasSubstr("/metrics/loadavg"));
+  EXPECT_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(get(port, "/metrics"), HasSubstr("vagt_http_requests_total{code=\"404\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace vagt::agent
