@@ -99,7 +99,7 @@ Status ScrapeManager::Impl::apply(std::vector<ScrapeConfig> configs) {
     unsupported += job->config.discovery.unsupported.size();
     const std::string& name = job->config.job_name;
     const auto [it, is_new] = pools_.try_emplace(name, name, hash_seed_, metadata_table_);
-    (is_new ? metrics_.pools : metrics_.pool_reloads).add(is_new ? 1 : 0);
+    if (is_new) metrics_.pools.add();
     ScrapePool& pool = it->second;
     const bool is_same = !is_new && !job->config.fingerprint.empty() &&
                          pool.job()->config.fingerprint == job->config.fingerprint;

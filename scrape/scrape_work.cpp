@@ -41,6 +41,15 @@ net::HttpRequest request_for(const TargetIdentity& target, const ScrapeJob& job,
   return request;
 }
 
+// A transfer that failed says of which URL, as Go's client does; limits speak for themselves.
+Result<net::HttpResponse> named(Result<net::HttpResponse> answer, const std::string& url) {
+  if (answer ||
+      (answer.error().code() != Code::Timeout && answer.error().code() != Code::Unavailable))
+    return answer;
+  return Status(answer.error().code(),
+                fmt::format("Get {}: {}", quote(url), answer.error().message()));
+}
+
 }  // namespace
 
 std::unique_ptr<Fetcher> make_http_fetcher(std::string user_agent) {
@@ -60,7 +69,8 @@ bool ScrapeManager::Impl::hand_over(std::function<void()> task) {
 void ScrapeManager::Impl::send(Scrape scrape) {
   const TargetIdentity& identity = scrape.target->identity;
   const auto answered = [this, scrape](Result<net::HttpResponse> answer) {
-    auto kept = std::make_shared<Result<net::HttpResponse>>(std::move(answer));
+    const std::string& url = scrape.target->identity.url;
+    auto kept = std::make_shared<Result<net::HttpResponse>>(named(std::move(answer), url));
     if (!hand_over([this, scrape, kept] { process(scrape, *kept); })) finish(scrape.target);
   };
   if (!scrape.forced_error.empty()) {
