@@ -27,6 +27,9 @@ endfunction()
 
 function(vagt_precompile target)
   if(VAGT_PCH)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache needs it to see through the header
+    endif()
     target_precompile_headers(
       ${target} PRIVATE <algorithm> <chrono> <cmath> <cstdint> <functional> <map> <memory> <optional> <span>
       <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/core.h>)

@@ -316,6 +316,7 @@ void Daemon::Parts::add_routes() {
       StatusPageContext{flags, clock, started, *store, *scrape, *rules, *notify,
                         [this] { return nobody_paged(); }, [this] { return reload_view(); }});
   api::add_query_routes(*router, *query_context);
+  api::add_series_routes(*router, *query_context);
   api::add_status_routes(*router, *status_context);
   api::add_target_routes(*router, *status_context);
   api::add_rule_routes(*router, *status_context);

@@ -93,7 +93,8 @@ Result<Timestamp> parse_time_text(std::string_view text) {
     const double millis = std::round(*seconds * 1000);
     if (std::isfinite(millis) && std::fabs(millis) < 9e18)
       return from_millis(static_cast<int64_t>(millis));
-    if (std::isinf(*seconds)) return *seconds > 0 ? kMaxTime : kMinTime;
+    // Go turns NaN into its smallest instant; clients get an empty answer for it, not an error.
+    if (!std::isfinite(*seconds)) return *seconds > 0 ? kMaxTime : kMinTime;
   } else if (const auto t = parse_rfc3339(text)) {
     return *t;
   } else if (text == "-292273086-05-16T16:47:06Z") {  // Go's smallest and largest instants, as

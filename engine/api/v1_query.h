@@ -22,5 +22,6 @@ struct QueryContext {
 
 // `context` must outlive the router.
 void add_query_routes(Router& router, const QueryContext& context);
+void add_series_routes(Router& router, const QueryContext& context);
 
 }  // namespace vagt::engine::api

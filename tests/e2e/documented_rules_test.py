@@ -99,7 +99,11 @@ receivers:
     webhook_configs: [{{url: "http://{hooks}/audit", send_resolved: true}}]
   - name: on-call
     pagerduty_configs: [{{routing_key: "0123456789abcdef0123456789abcdef", url: "http://{hooks}/pagerduty", send_resolved: true}}]
-    email_configs: [{{to: "oncall@example.org", send_resolved: true, tls_config: {{ca_file: "{ca}"}}}}]
+    email_configs:
+      - to: "oncall@example.org"
+        send_resolved: true
+        text: '{{{{ range .Alerts }}}}{{{{ .Annotations.summary }}}}{{{{ end }}}}'
+        tls_config: {{ca_file: "{ca}"}}
   - name: chat
     slack_configs: [{{api_url: "http://{hooks}/slack", channel: "#gpu", send_resolved: true}}]
 '''

@@ -193,6 +193,7 @@ class Program:
     def kill9(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        self.log.close()
 
     def stop(self, seconds=15):
         if self.process.poll() is None:
