@@ -56,7 +56,7 @@ class Scan {  // of one family, in key order; a consistent view from its creatio
 struct DatabaseOptions {
   std::string path;
   size_t memtable_bytes = 8u << 20;  // of all families together
-  size_t cache_bytes = 6u << 20;      // blocks, shared
+  size_t cache_bytes = 6u << 20;     // blocks, shared
   base::Logger log;
 };
 
