@@ -46,11 +46,20 @@ std::string exponent_text(double v) {
   return out;
 }
 
+// Go prints the metric name as one label among the others.
+std::string label_text(const Labels& labels) {
+  std::string out;
+  for (const Label& label : labels.items()) {
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", label.name, quote(label.value));
+  }
+  return "{" + out + "}";
+}
+
 std::string describe(const std::vector<TestSample>& samples) {
   if (samples.empty()) return "nil";
   std::string out;
   for (const TestSample& sample : samples) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", sample.labels.to_string(),
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", label_text(sample.labels),
                        exponent_text(sample.value));
   }
   return out;

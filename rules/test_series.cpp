@@ -97,15 +97,14 @@ class SeriesReader {
   size_t at_ = 0;
 };
 
-// The end of the number at `from`: up to a sign or an x that belong to the notation.
+// The end of the number at `from`: up to a sign or an x that belong to the notation (0x10 is ten
+// more zeros).
 size_t number_end(std::string_view item, size_t from) {
   size_t i = from;
   if (i < item.size() && (item[i] == '+' || item[i] == '-')) ++i;
-  const bool hex = item.substr(i).starts_with("0x") || item.substr(i).starts_with("0X");
-  if (hex) i += 2;
   for (; i < item.size(); ++i) {
     const char c = item[i];
-    const bool exponent = !hex && i > from && (item[i - 1] == 'e' || item[i - 1] == 'E');
+    const bool exponent = i > from && (item[i - 1] == 'e' || item[i - 1] == 'E');
     if (((c == '+' || c == '-') && !exponent) || c == 'x') break;
   }
   return i;
