@@ -202,6 +202,12 @@ void drop_metric_name(StepBatch& batch, size_t row, const EvalContext& context) 
 Result<OperatorPtr> make_call(const PlanNode& node, const StepGrid& grid, EvalContext& context) {
   const std::string_view name = std::get<Call>(node.expr->node).function->name;
   if (name == "timestamp") return make_timestamp(node, grid, context);
+  if (name == "start_timestamp") {
+    // Only samples stored with a start timestamp have one, and none are.
+    return make_deferred([steps = grid.count, &context]() -> Result<std::unique_ptr<Table>> {
+      return std::make_unique<Table>(steps, context);
+    });
+  }
   if (name == "vector") {
     VAGT_TRY(std::vector<double> values, eval_scalar(node.children[0], grid, context));
     return make_single_row(std::move(values), context);

@@ -25,7 +25,7 @@ class RangeCall final : public Operator {
  public:
   struct Parts {
     std::string_view name;
-    WindowTimes times;
+    WindowTimes times{{}, {}};
     std::unique_ptr<RangeSource> source;
     WindowFunctionPtr function;
     StepArguments arguments;
@@ -157,7 +157,7 @@ Result<OperatorPtr> make_range_call(const PlanNode& node, const StepGrid& grid,
       parts.arguments.push_back(std::move(argument));
     }
   }
-  parts.times = {grid, context.times.at(range->expr)};
+  parts.times = WindowTimes(grid, context.times.at(range->expr));
   Extended extended = Extended::None;
   if (const auto* matrix = std::get_if<MatrixSelector>(&range->expr->node))
     extended = std::get<VectorSelector>(without_parens(*matrix->vector).node).extended;

@@ -22,11 +22,16 @@ struct Windows {
 
 // When the steps are and what their windows cover.
 struct WindowTimes {
+  WindowTimes(const StepGrid& a_grid, const ResolvedTime& a_time) : grid(a_grid), time(a_time) {
+    ends.reserve(grid.count);
+    for (size_t i = 0; i < grid.count; ++i) ends.push_back(time.effective(grid.at(i)));
+  }
   StepGrid grid;
   ResolvedTime time;
+  std::vector<Timestamp> ends;  // by step; the same for every series
 
-  Timestamp end(size_t step) const { return time.effective(grid.at(step)); }
-  Timestamp start(size_t step) const { return end(step) - time.range; }
+  Timestamp end(size_t step) const { return ends[step]; }
+  Timestamp start(size_t step) const { return ends[step] - time.range; }
   // Go's Duration.Seconds(), to the last bit.
   double range_seconds() const;
 };

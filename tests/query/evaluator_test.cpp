@@ -1,5 +1,6 @@
 #include "query/evaluator.h"
 
+#include "query/functions.h"
 #include "tests/query/query_fixture.h"
 #include "tests/support/manual_clock.h"
 
@@ -288,6 +289,36 @@ TEST_F(EvaluatorTest, TrendsOfASeries) {
   EXPECT_EQ(at(40, "ts_of_max_over_time(x[1m])"), "{} 40");
   EXPECT_EQ(at(45, "timestamp(x)"), "{} 40");
   EXPECT_EQ(at(45, "timestamp(x + 0)"), "{} 45");
+}
+
+TEST_F(EvaluatorTest, EveryFunctionOfTheTableEvaluates) {
+  add("x{le=\"1\"}", {1, 2, 3});
+  add("x{le=\"+Inf\"}", {1, 2, 3});
+  for (const FunctionSignature& function : all_functions()) {
+    std::string text = std::string(function.name) + "(";
+    for (size_t i = 0; i < function.args.size(); ++i) {
+      if (i > 0) text += ", ";
+      switch (function.args[i]) {
+        case ValueType::Scalar:
+          text += "0.5";
+          break;
+        case ValueType::Matrix:
+          text += "x[1m]";
+          break;
+        case ValueType::String:
+          text += "\"le\"";
+          break;
+        default:
+          text += function.name == "info" && i == 1 ? "{a=~\".*\"}" : "x";
+      }
+    }
+    text += ")";
+    // An error may be what these arguments deserve, but never that nobody knows the function.
+    for (const Result<QueryResult>& result : {ask(text, 20), ask_range(text, 0, 20, 10)}) {
+      const Code code = result.status().code();
+      EXPECT_TRUE(code == Code::Ok || code == Code::InvalidArgument) << text;
+    }
+  }
 }
 
 TEST_F(EvaluatorTest, ReadsASelectorOnceEvenIfWrittenTwice) {
