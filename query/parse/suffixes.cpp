@@ -121,8 +121,39 @@ bool change_shift(Expr& expr, const Change& change) {
   return change_selector(expr, [&](VectorSelector& selector) { change(selector.shift); });
 }
 
+// Whether the printed duration, read behind `offset`, is taken whole: a call or what begins with a
+// parenthesis is, other arithmetic only in parentheses.
+bool stands_alone(const DurationExpr& expr) {
+  using Op = DurationExpr::Op;
+  if (expr.wrapped) return true;
+  switch (expr.op) {
+    case Op::Literal:
+    case Op::Step:
+    case Op::Range:
+    case Op::MinOf:
+    case Op::MaxOf:
+      return true;
+    case Op::Negate:
+      return expr.lhs->op != Op::Literal && expr.lhs->op != Op::Negate &&
+             (expr.lhs->wrapped || !expr.lhs->lhs || expr.lhs->op == Op::MinOf ||
+              expr.lhs->op == Op::MaxOf);
+    default:
+      break;
+  }
+  const DurationExpr* first = &expr;
+  while (!first->wrapped && first->lhs && first->op != Op::MinOf && first->op != Op::MaxOf &&
+         first->op != Op::Negate)
+    first = first->lhs.get();
+  return first->wrapped;
+}
+
 Result<MutableExpr> Suffix::offset(MutableExpr expr) const {
   VAGT_TRY(DurationExprPtr value, duration(syntax_.range[0]));
+  if (!stands_alone(*value)) {
+    auto wrapped = std::make_shared<DurationExpr>(*value);
+    wrapped->wrapped = true;
+    value = std::move(wrapped);
+  }
   bool twice = false;
   const bool shifted = change_shift(*expr, [&](TimeShift& shift) {
     twice = shift.offset.count() != 0 || shift.offset_expr != nullptr;

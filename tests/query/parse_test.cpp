@@ -173,6 +173,10 @@ TEST(Parse, DurationArithmetic) {
          {"x[(5m)]", "x[5m]"},
          {"x[(-2) ^ 2]", "x[(-2) ^ 2]"},
          {"x[(5m) * 2]", "x[(5m) * 2]"},
+         {"x offset ++2 + 5m", "x offset (2 + 5m)"},
+         {"x offset +-2 ^ 2", "x offset (-2 ^ 2)"},
+         {"x offset (1 + 2) * 3", "x offset (1 + 2) * 3"},
+         {"x offset --step()", "x offset (--step())"},
          {"x offset -(5m)", "x offset -5m"}});
 }
 
