@@ -77,7 +77,7 @@ Result<Families> read_page(const std::string& page) {
 void print_cardinality(std::ostream& out, const Families& families) {
   std::vector<const MetricFamily*> sorted;
   size_t total = 0;
-  size_t width = 15;
+  size_t width = std::string_view("Metric").size() + 4;
   for (const auto& item : families) {
     if (item.second.series == 0) continue;
     sorted.push_back(&item.second);
@@ -117,8 +117,9 @@ int check_metrics(Context& context, const CheckMetrics& check) {
       has_findings = true;
     }
   }
+  if (has_findings) return kLintFailure;
   if (check.extended) print_cardinality(context.out, *families);
-  return has_findings ? kLintFailure : kSuccess;
+  return kSuccess;
 }
 
 }  // namespace vagt::cli

@@ -1,57 +1,18 @@
 #include "cli/check_rules.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <ostream>
-#include <set>
-#include <tuple>
 
+#include "rules/lint.h"
 #include "rules/rule_file.h"
 
 namespace vagt::cli {
 namespace {
 
-using rules::Rule;
-
-struct RuleKey {
-  std::string name;
-  rules::TextMap labels;
-  friend bool operator<(const RuleKey& a, const RuleKey& b) {
-    return std::tie(a.name, a.labels) < std::tie(b.name, b.labels);
-  }
-};
-
-// Rules that write the same series; each extra one once.
-std::vector<RuleKey> duplicates(const rules::RuleFile& file) {
-  std::set<RuleKey> seen;
-  std::vector<RuleKey> out;
-  for (const auto& group : file.groups) {
-    for (const Rule& rule : group.rules) {
-      RuleKey key{rules::rule_name(rule), rules::rule_labels(rule)};
-      if (!seen.insert(key).second) out.push_back(std::move(key));
-    }
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::string duplicates_text(const std::vector<RuleKey>& keys) {
-  std::string out = "lint error " + std::to_string(keys.size()) + " duplicate rule(s) found.\n";
-  for (const RuleKey& key : keys) {
-    out += "Metric: " + key.name + "\nLabel(s):\n";
-    for (const auto& [name, value] : key.labels) out += "\t" + name + ": " + value + "\n";
-  }
-  return out + "Might cause inconsistency while recording expressions";
-}
-
 rules::RuleFileOptions file_options(const CheckRules& check) {
   rules::RuleFileOptions options;
   options.ignore_unknown_fields = check.ignore_unknown_fields;
-  for (const std::string& feature : check.features) {
-    if (feature == "promql-experimental-functions") options.parse.experimental_functions = true;
-    if (feature == "promql-extended-range-selectors") options.parse.extended_range_selectors = true;
-    if (feature == "promql-binop-fill-modifiers") options.parse.binop_fill_modifiers = true;
-  }
+  options.parse = parse_options(check.features);
   return options;
 }
 
@@ -64,20 +25,36 @@ void check_file(Context& context, const std::string& path, const CheckRules& che
     for (const Status& error : result.errors) context.err << indent << error.message() << "\n";
     return;
   }
-  const bool checks_duplicates =
-      check.lint.checks == "all" || check.lint.checks == "duplicate-rules";
-  const auto twice = checks_duplicates ? duplicates(result.file) : std::vector<RuleKey>();
+  const auto& groups = result.file.groups;
+  if (check.lint.checks == "all") {
+    for (const auto& hint : rules::lint_expressions(groups))
+      context.err << "  " << hint.text << "\n";
+  }
+  const auto twice = check.lint.checks == "none" ? std::vector<rules::LintFinding>()
+                                                 : rules::lint_duplicates(groups);
   if (!twice.empty()) {
     verdict.has_lint_findings = true;
-    context.err << "  FAILED:\n" << indent << duplicates_text(twice) << "\n";
+    context.err << "  FAILED:\n";
+    for (const auto& finding : twice)
+      context.err << indent << "lint error " << finding.text << "\n";
     return;
   }
   size_t count = 0;
-  for (const auto& group : result.file.groups) count += group.rules.size();
+  for (const auto& group : groups) count += group.rules.size();
   context.out << "  SUCCESS: " << count << " rules found\n";
 }
 
 }  // namespace
+
+query::ParseOptions parse_options(const std::vector<std::string>& features) {
+  query::ParseOptions options;
+  for (const std::string& feature : features) {
+    if (feature == "promql-experimental-functions") options.experimental_functions = true;
+    if (feature == "promql-extended-range-selectors") options.extended_range_selectors = true;
+    if (feature == "promql-binop-fill-modifiers") options.binop_fill_modifiers = true;
+  }
+  return options;
+}
 
 Status check_lint_name(const std::string& checks) {
   if (checks == "all" || checks == "duplicate-rules" || checks == "none") return {};

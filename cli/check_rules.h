@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "query/parse.h"
 
 namespace vagt::cli {
 
@@ -30,6 +31,9 @@ struct RulesVerdict {
 };
 // `indent` stands before each error, as promtool's two verbs differ in it.
 RulesVerdict check_rule_files(Context& context, const CheckRules& check, const std::string& indent);
+
+// --enable-feature; names that have nothing to do with PromQL pass.
+query::ParseOptions parse_options(const std::vector<std::string>& features);
 
 Status check_lint_name(const std::string& checks);
 

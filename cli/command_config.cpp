@@ -63,7 +63,9 @@ void add_config_commands(CLI::App& app, Invocation& invocation) {
       add_verb(app, invocation, "check-config", "Check alertmanager.yml files and their templates",
                check, &check_alertmanager);
   check_verb.add_option("files", check->files, "Files; standard input when left out");
-  check_verb.footer("Example:\n  vagtctl check-config /etc/vagt/alertmanager.yml");
+  check_verb.footer(
+      "With -v also what loads but would not page as meant.\nExample:\n  vagtctl check-config "
+      "/etc/vagt/alertmanager.yml");
 
   CLI::App& group = *app.add_subcommand("template", "Try notification templates");
   group.require_subcommand(1)->fallthrough();

@@ -1,4 +1,5 @@
-// A parsed JSON value as Go's encoder writes it: numbers without exponents, <, > and & escaped. Inside cli only.
+// A parsed JSON value as Go's encoder writes it: numbers without exponents, <, > and & escaped.
+// Inside cli only.
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -35,7 +35,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
                  "Of printed times, as Go writes 2006-01-02 15:04:05");
   app.add_option("--http.config.file", options.http_config_file,
                  "TLS, credentials and proxy, as http_config of alertmanager.yml");
-  app.add_flag("-v,--verbose", options.is_verbose, "Accepted as amtool does");
+  app.add_flag("-v,--verbose", options.is_verbose, "More output, where a verb has any");
   app.add_flag("--version-check,!--no-version-check", options.checks_version,
                "Accepted as amtool does; versions are not compared");
   app.set_version_flag("--version", version_text("vagtctl"));
@@ -69,6 +69,7 @@ int run_program(std::vector<std::string> arguments, const std::string& home, Str
   add_silence_commands(app, invocation);
   add_query_commands(app, invocation);
   add_check_commands(app, invocation);
+  add_test_commands(app, invocation);
   add_config_commands(app, invocation);
   arguments = complete_arguments(std::move(arguments));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

@@ -66,8 +66,8 @@ std::string point_text(const json::value& point) {
   boost::system::error_code error;
   const double t = point.as_array()[0].to_number<double>(error);
   const json::value& value = point.as_array()[1];
-  const std::string text =
-      value.is_string() ? std::string(value.as_string()) : json_text(value);
+  std::string text = value.is_string() ? std::string(value.as_string()) : json_text(value);
+  if (const auto number = parse_float(text)) text = format_float(*number);
   return text + " @[" + format_float(t) + "]";
 }
 
@@ -95,9 +95,10 @@ std::string vector_text(const json::array& vector) {
   std::string out;
   for (const auto& item : vector) {
     if (!item.is_object()) continue;
+    if (!out.empty()) out += "\n";
     const auto* value = item.as_object().if_contains("value");
     if (value == nullptr) value = item.as_object().if_contains("histogram");
-    out += metric_text(metric_of(item)) + " => " + (value ? point_text(*value) : "?") + "\n";
+    out += metric_text(metric_of(item)) + " => " + (value ? point_text(*value) : "?");
   }
   return out;
 }
@@ -106,12 +107,14 @@ std::string matrix_text(const json::array& matrix) {
   std::string out;
   for (const auto& item : matrix) {
     if (!item.is_object()) continue;
+    if (!out.empty()) out += "\n";
     out += metric_text(metric_of(item)) + " =>\n";
-    out += samples_text(item.as_object(), "values", "histograms") + "\n";
+    out += samples_text(item.as_object(), "values", "histograms");
   }
   return out;
 }
 
+// Without the line end.
 std::string result_text(const json::object& data) {
   const std::string type = text_of(data, "resultType");
   const auto* result = data.if_contains("result");
@@ -119,9 +122,9 @@ std::string result_text(const json::object& data) {
   const json::array& array = result->as_array();
   if (type == "vector") return vector_text(array);
   if (type == "matrix") return matrix_text(array);
-  if (type == "scalar") return "scalar: " + point_text(*result) + "\n";
-  if (array.size() == 2 && array[1].is_string()) return std::string(array[1].as_string()) + "\n";
-  return json_text(*result) + "\n";
+  if (type == "scalar") return "scalar: " + point_text(*result);
+  if (array.size() == 2 && array[1].is_string()) return std::string(array[1].as_string());
+  return json_text(*result);
 }
 
 class PrometheusApi {
@@ -220,7 +223,7 @@ int print_result(Context& context, const Result<json::value>& data, const std::s
     const auto* result = object.if_contains("result");
     context.out << (result ? json_text(*result) : "null") << "\n";
   } else {
-    context.out << result_text(object);
+    context.out << result_text(object) << "\n";
   }
   return kSuccess;
 }
@@ -274,7 +277,10 @@ int query_instant(Context& context, const InstantQuery& query) {
 int query_range(Context& context, const RangeQuery& query) {
   if (const Status status = check_format(query.format); !status.ok()) return context.fail(status);
   const auto params = range_params(context, query);
-  if (!params) return context.fail(params.error());
+  if (!params) {
+    context.err << params.error().message() << "\n";  // promtool's own checks have no prefix
+    return kFailure;
+  }
   auto api = PrometheusApi::connect(context, query.server);
   if (!api) return context.fail(api.error());
   for (const std::string& header : query.headers) {

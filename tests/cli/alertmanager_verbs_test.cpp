@@ -269,9 +269,10 @@ TEST(CommandLine, HelpVersionAndMistakes) {
            {"silence", "query"},         {"silence", "expire"}, {"silence", "update"},
            {"silence", "import"},        {"config", "show"},    {"config", "routes", "show"},
            {"config", "routes", "test"}, {"check-config"},      {"check", "config"},
-           {"check", "rules"},           {"check", "metrics"},  {"query", "instant"},
-           {"query", "range"},           {"query", "series"},   {"query", "labels"},
-           {"template", "render"},       {"cluster", "show"}}) {
+           {"check", "rules"},           {"check", "metrics"},  {"test", "rules"},
+           {"promql", "format"},         {"query", "instant"},  {"query", "range"},
+           {"query", "series"},          {"query", "labels"},   {"template", "render"},
+           {"cluster", "show"}}) {
     std::vector<std::string> arguments = verb;
     arguments.emplace_back("--help");
     const Ran ran = run_tool(arguments);

@@ -135,6 +135,32 @@ TEST_F(CheckTest, AlertmanagerConfig) {
   EXPECT_THAT(ran.err, HasSubstr("failed to validate 1 file(s)"));
 }
 
+TEST_F(CheckTest, RuleUnitTests) {
+  write("good.yml", kGoodRules);
+  const std::string head =
+      "rule_files: [good.yml]\ntests:\n- name: hot\n  interval: 1m\n  input_series:\n"
+      "  - series: temperature{gpu=\"1\"}\n    values: 95x10\n  promql_expr_test:\n"
+      "  - expr: temperature\n    eval_time: 5m\n    exp_samples:\n"
+      "    - labels: temperature{gpu=\"1\"}\n      value: ";
+  const std::string passes = write("pass.yml", head + "95\n");
+  Ran ran = run_tool({"test", "rules", passes});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Unit Testing:  " + passes + "\n  SUCCESS\n"));
+  const std::string fails = write("fail.yml", head + "96\n");
+  ran = run_tool({"test", "rules", "--junit", folder_ + "/report.xml", passes, fails});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("FAILED"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/report.xml"));
+  EXPECT_EQ(run_tool({"test", "rules", "--run", "nosuch", fails}).code, 0);
+  EXPECT_EQ(run_tool({"test", "rules", "nosuch.yml"}).code, 1);
+}
+
+TEST(PromqlFormat, IndentsOrRefuses) {
+  EXPECT_EQ(run_tool({"promql", "format", "sum(rate(a[5m]))by(job)"}).out,
+            "sum by (job) (rate(a[5m]))\n");
+  EXPECT_THAT(run_tool({"promql", "format", "sum("}).err, HasSubstr("parse error"));
+}
+
 TEST(CheckMetrics, ParsesAndLints) {
   const auto check = [](const std::string& page, std::vector<std::string> flags = {}) {
     std::vector<std::string> arguments = {"check", "metrics"};
@@ -149,13 +175,13 @@ TEST(CheckMetrics, ParsesAndLints) {
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.err, HasSubstr("error while linting: text format parsing error"));
   ran = check(
-      "# HELP h x\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 1\nh_sum "
-      "1\nh_count 1\n"
+      "# HELP wait x\n# TYPE wait histogram\nwait_bucket{le=\"1\"} 1\nwait_bucket{le=\"+Inf\"} 1\n"
+      "wait_sum 1\nwait_count 1\n"
       "# HELP load x\n# TYPE load gauge\nload 1\n",
       {"--extended"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("wait           4              80.00%"));
-  EXPECT_THAT(ran.out, HasSubstr("Total          5              100%"));
+  EXPECT_THAT(ran.out, HasSubstr("wait      4              80.00%"));
+  EXPECT_THAT(ran.out, HasSubstr("Total     5              100%"));
 }
 
 TEST(TemplateRender, MadeUpAlertsAndMistakes) {
