@@ -22,9 +22,9 @@ void append_escaped(std::string& out, std::string_view text, bool quotes) {
 
 // Exposition text is UTF-8; what hardware and kernel strings hold may not be. A run of bad bytes
 // becomes one U+FFFD, as Go's ToValidUTF8 has it.
-void append_label_value(std::string& out, std::string_view value) {
+void append_text(std::string& out, std::string_view value, bool quotes) {
   if (is_valid_utf8(value)) {
-    append_escaped(out, value, true);
+    append_escaped(out, value, quotes);
     return;
   }
   bool in_bad_run = false;
@@ -33,7 +33,7 @@ void append_label_value(std::string& out, std::string_view value) {
     while (n <= 4 && n <= value.size() && !is_valid_utf8(value.substr(0, n))) ++n;
     const bool bad = n > 4 || n > value.size();
     if (bad && !in_bad_run) out += "\xEF\xBF\xBD";
-    if (!bad) append_escaped(out, value.substr(0, n), true);
+    if (!bad) append_escaped(out, value.substr(0, n), quotes);
     in_bad_run = bad;
     value.remove_prefix(bad ? 1 : n);
   }
@@ -71,7 +71,7 @@ Family::Family(std::string_view name, std::string_view type, std::string_view he
   head_ = "# HELP ";
   head_ += name_;
   head_ += ' ';
-  append_escaped(head_, help, false);
+  append_text(head_, help, false);
   head_ += "\n# TYPE ";
   head_ += name_;
   head_ += ' ';
@@ -86,7 +86,7 @@ void Family::begin(std::span<const LabelView> labels) {
     lines_ += separator;
     lines_ += label.name;
     lines_ += "=\"";
-    append_label_value(lines_, label.value);
+    append_text(lines_, label.value, true);
     lines_ += '"';
     separator = ',';
   }

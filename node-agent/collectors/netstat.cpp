@@ -11,6 +11,7 @@ class NetstatCollector final : public Collector {
   std::string_view name() const override { return "netstat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
+    next_ = 0;
     VAGT_CHECK_OK(read_file(directory_ + "/netstat", text_));
     add_pairs(sink);
     VAGT_CHECK_OK(read_file(directory_ + "/snmp", text_));
@@ -43,30 +44,33 @@ class NetstatCollector final : public Collector {
     }
   }
 
+  // The files have some 400 fields in an order that rarely changes: what a place holds is looked up
+  // once, and after that only compared.
   void add(MetricSink& sink, std::string_view protocol, std::string_view name,
            std::string_view value) {
-    key_ = protocol;
-    key_ += '_';
-    key_ += name;
-    auto known = metrics_.find(key_);
-    if (known == metrics_.end()) {
-      std::string metric = fields_.keeps(key_) ? "node_netstat_" + key_ : std::string();
-      known = metrics_.emplace(key_, std::move(metric)).first;
+    if (next_ == places_.size()) places_.emplace_back();
+    Place& place = places_[next_++];
+    if (place.protocol != protocol || place.name != name) {
+      place.protocol = protocol;
+      place.name = name;
+      const std::string key = place.protocol + '_' + place.name;
+      place.metric = fields_.keeps(key) ? "node_netstat_" + key : std::string();
+      place.help = "Statistic " + place.protocol + place.name + '.';
     }
-    const auto number = to_number(value);
-    if (known->second.empty() || !number) return;
-    help_ = "Statistic ";
-    help_ += protocol;
-    help_ += name;
-    help_ += '.';
-    sink.untyped(known->second, help_).add(*number);
+    if (place.metric.empty()) return;
+    if (const auto number = to_number(value)) sink.untyped(place.metric, place.help).add(*number);
   }
+
+  struct Place {
+    std::string protocol, name;
+    std::string metric, help;  // metric "": left out by the filter
+  };
 
   const std::string directory_;
   const NameFilter fields_;
-  std::string text_, key_, help_;
-  // Field to metric name, "" for the ones left out: the regex runs once for each.
-  std::map<std::string, std::string, std::less<>> metrics_;
+  std::string text_;
+  std::vector<Place> places_;
+  size_t next_ = 0;  // place of the next field in this run
 };
 
 }  // namespace

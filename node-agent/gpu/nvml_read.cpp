@@ -96,9 +96,9 @@ class Reader {
     return call(function, buffer, static_cast<unsigned>(sizeof buffer - 1)) ? buffer : "";
   }
 
-  void number(GpuField field, int (*function)(NvmlDevice, unsigned*), double factor = 1) {
+  void number(GpuField field, int (*function)(NvmlDevice, unsigned*), double divisor = 1) {
     unsigned value = 0;
-    if (call(function, &value)) gpu_[field] = value * factor;
+    if (call(function, &value)) gpu_[field] = value / divisor;
   }
 
   void identity() {
@@ -132,10 +132,10 @@ class Reader {
         gpu_[field] = value;
     NvmlMarginTemperature margin{nvml_version<NvmlMarginTemperature>(1), 0};
     if (call(api_.margin, &margin)) gpu_.temperature_margin = margin.margin;
-    number(GpuField::PowerUsage, api_.power, .001);
-    number(GpuField::PowerLimit, api_.power_limit, .001);
-    number(GpuField::PowerLimitDefault, api_.power_default, .001);
-    number(GpuField::EnforcedPowerLimit, api_.enforced_limit, .001);
+    number(GpuField::PowerUsage, api_.power, 1000);
+    number(GpuField::PowerLimit, api_.power_limit, 1000);
+    number(GpuField::PowerLimitDefault, api_.power_default, 1000);
+    number(GpuField::EnforcedPowerLimit, api_.enforced_limit, 1000);
     if (call(api_.power_constraints, &value, &other)) {
       gpu_[GpuField::PowerLimitMin] = value / 1000.0;
       gpu_[GpuField::PowerLimitMax] = other / 1000.0;
