@@ -89,7 +89,7 @@ CollectorRunner::~CollectorRunner() VAGT_NO_THREAD_ANALYSIS {
   stop_.request_stop();
   std::unique_lock<base::Mutex> lock(shared_->mutex);
   shared_->changed.wait_for(lock, std::chrono::milliseconds(200),
-                            [this] { return !shared_->running; });
+                            [this]() VAGT_NO_THREAD_ANALYSIS { return !shared_->running; });
 }
 
 void CollectorRunner::run(Shared& shared, std::stop_token stop) {
@@ -170,8 +170,9 @@ std::shared_ptr<const MetricSink> CollectorRunner::run_once() VAGT_NO_THREAD_ANA
   if (in_scrape()) return samples();
   std::thread([shared = shared_, stop = stop_.get_token()] { run(*shared, stop); }).detach();
   std::unique_lock<base::Mutex> lock(shared_->mutex);
-  shared_->changed.wait_for(lock, kind_.deadline,
-                            [this] { return !shared_->running && shared_->report.has_run; });
+  shared_->changed.wait_for(lock, kind_.deadline, [this]() VAGT_NO_THREAD_ANALYSIS {
+    return !shared_->running && shared_->report.has_run;
+  });
   shared_->check_deadline();
   return shared_->result;
 }

@@ -76,7 +76,8 @@ void MountProber::work(const std::shared_ptr<State>& state) VAGT_NO_THREAD_ANALY
   std::unique_lock<base::Mutex> lock(state->mutex);
   while (true) {
     ++state->idle;
-    state->changed.wait(lock, [&] { return state->stopping || !state->queue.empty(); });
+    state->changed.wait(
+        lock, [&]() VAGT_NO_THREAD_ANALYSIS { return state->stopping || !state->queue.empty(); });
     --state->idle;
     if (state->stopping) return;
     const std::string path = std::move(state->queue.front());
@@ -110,7 +111,7 @@ std::vector<std::optional<MountStats>> MountProber::probe(
     return mount.running && Clock::now() - mount.began >= deadline_;
   };
   // A mount that hung before this round keeps nobody waiting.
-  const auto is_done = [&] {
+  const auto is_done = [&]() VAGT_NO_THREAD_ANALYSIS {
     for (const std::string& path : paths)
       if (const State::Mount& mount = state_->mounts[path];
           mount.pending && mount.asked == now && !is_late(mount))

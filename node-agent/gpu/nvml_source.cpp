@@ -38,7 +38,8 @@ struct NvmlSource::Watcher {
     };
     std::unique_lock<base::Mutex> lock(self->mutex);
     while (true) {
-      self->changed.wait(lock, [&self] { return self->asked || self->stopping; });
+      self->changed.wait(
+          lock, [&self]() VAGT_NO_THREAD_ANALYSIS { return self->asked || self->stopping; });
       if (self->stopping) return;
       self->asked = false;
       const bool nvlink = Clock::now() - self->nvlinks_read >= nvlink_every;
