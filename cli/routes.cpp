@@ -1,5 +1,6 @@
 #include "cli/routes.h"
 
+#include <map>
 #include <ostream>
 
 #include "base/labels.h"
@@ -70,15 +71,15 @@ Result<std::unique_ptr<const Route>> load_routes(Context& context, const std::st
 }
 
 Result<Labels> parse_labels(const std::vector<std::string>& arguments) {
-  std::vector<std::pair<std::string, std::string>> pairs;
+  std::map<std::string, std::string> labels;  // of the same name the last wins, as amtool has it
   for (const std::string& argument : arguments) {
     VAGT_TRY(const Matcher matcher, notify::parse_matcher(argument));
     if (matcher.op() != MatchOp::Equal) {
       return Status::invalid("labels must be specified as key=value pairs");
     }
-    pairs.emplace_back(matcher.name(), matcher.value());
+    labels[matcher.name()] = matcher.value();
   }
-  return Labels::make(std::move(pairs));
+  return Labels::make({labels.begin(), labels.end()});
 }
 
 }  // namespace

@@ -192,6 +192,7 @@ TEST(TemplateRender, MadeUpAlertsAndMistakes) {
   EXPECT_EQ(render("{{ .Status }} {{ len .Alerts }} {{ .CommonLabels.commonlabelkey1 }}").out,
             "alertstatus 2 commonlabelvalue1");
   EXPECT_EQ(render("<b>{{ \"<x>\" }}</b>", "html").out, "<b>&lt;x&gt;</b>");
+  EXPECT_EQ(render("").code, 0);
   EXPECT_EQ(render("{{ nosuch }}").code, 1);
   EXPECT_EQ(render("x", "pdf").code, 1);
 }
