@@ -36,10 +36,15 @@ ErrorFace face(V1Error type) {
   return {"internal", 500};
 }
 
-void write_notes(base::JsonWriter& w, std::string_view key, const std::vector<std::string>& notes) {
+// At most ten of each kind, as upstream; `kind` names the rest.
+void write_notes(base::JsonWriter& w, std::string_view key, std::string_view kind,
+                 const std::vector<std::string>& notes) {
+  constexpr size_t kMost = 10;
   if (notes.empty()) return;
   w.key(key).begin_array();
-  for (const std::string& note : notes) w.string(note);
+  for (size_t i = 0; i < notes.size() && i < kMost; ++i) w.string(notes[i]);
+  if (notes.size() > kMost)
+    w.string(fmt::format("{} more {} annotations omitted", notes.size() - kMost, kind));
   w.end_array();
 }
 
@@ -52,8 +57,8 @@ net::ServerResponse v1_success(const std::function<void(base::JsonWriter&)>& wri
   base::JsonWriter w(body);
   w.begin_object().key("status").string("success").key("data");
   write(w);
-  write_notes(w, "warnings", warnings);
-  write_notes(w, "infos", infos);
+  write_notes(w, "warnings", "warning", warnings);
+  write_notes(w, "infos", "info", infos);
   w.end_object();
   return net::ServerResponse::json(200, std::move(body));
 }

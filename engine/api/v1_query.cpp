@@ -127,10 +127,11 @@ Result<QueryParams> read_query_params(const net::ServerRequest& request,
           fmt::format("error parsing lookback delta duration: {}", lookback.error().message()));
     if (*lookback > Duration::zero()) params.options.lookback = *lookback;
   }
-  auto expr = query::parse_expr(request.param("query").value_or(""), context.parse);
+  const std::string_view text = request.param("query").value_or("");
+  auto expr = query::parse_expr(text, context.parse);
   if (!expr.ok())
     return Status::invalid(fmt::format("invalid parameter \"query\": {}", expr.error().message()));
-  params.plan = query::make_plan(std::move(expr).value());
+  params.plan = query::make_plan(std::move(expr).value(), std::string(text));
   params.stats = !request.param("stats").value_or("").empty();
   return params;
 }

@@ -79,5 +79,11 @@ TEST(V1Answer, NotesFollowTheData) {
             R"({"status":"success","data":[],"warnings":["w"],"infos":["i"]})");
 }
 
+TEST(V1Answer, ElevenNotesAreTenAndACount) {
+  const auto write = [](base::JsonWriter& w) { w.null(); };
+  const net::ServerResponse response = v1_success(write, std::vector<std::string>(12, "w"));
+  EXPECT_NE(response.body.find(R"("2 more warning annotations omitted"])"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vagt::engine::api
