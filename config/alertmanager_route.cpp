@@ -23,6 +23,8 @@ Status read_match(const YamlNode* node, bool regex, std::vector<Matcher>& out) {
       return entry.value.error(fmt::format("invalid regexp value for {}", quote(entry.key)));
     }
     VAGT_TRY(std::string value, entry.value.as_string());
+    // Group keys show these anchors: they are part of the notification log's keys.
+    if (regex) value = "^(?:" + value + ")$";
     auto matcher =
         Matcher::make(regex ? MatchOp::Regex : MatchOp::Equal, entry.key, std::move(value));
     if (!matcher.ok()) return entry.value.error(matcher.error().message());

@@ -52,7 +52,11 @@ Status Dispatcher::load(const KvStore& kv, Timestamp now) {
 
 void Dispatcher::apply(std::shared_ptr<const CompiledConfig> config, Timestamp now) {
   now_ = now;
-  for (const auto& [id, group] : groups_) saved_timers_[id] = group->timer();
+  for (const auto& [id, group] : groups_) {
+    GroupTimer& timer = saved_timers_[id] = group->timer();
+    // What the new configuration adds is told at once; the log keeps the rest from being repeated.
+    if (timer.flushed) timer.due = now;
+  }
   groups_.clear();
   due_ = {};
   // Flushes under way keep their own reference to the old configuration.
@@ -65,7 +69,9 @@ void Dispatcher::apply(std::shared_ptr<const CompiledConfig> config, Timestamp n
     inhibitor_.update(slot.alert);
     if (!done) route_alert(slot, now);
   }
-  for (const auto& [id, timer] : saved_timers_) batch_.erase(group_key_of(id));
+  for (const auto& [id, timer] : saved_timers_) {
+    if (!groups_.contains(id)) batch_.erase(group_key_of(id));
+  }
   saved_timers_.clear();
   if (next_gc_ == Timestamp{}) next_gc_ = now + options_.alert_gc_interval;
   metrics_.receivers.set(static_cast<double>(config_->receivers.size()));
@@ -124,7 +130,8 @@ void Dispatcher::insert_into(const Route& route, const AlertPtr& alert, Timestam
   const bool created = group == nullptr;
   if (created) {
     group = std::move(fresh);
-    if (const auto saved = saved_timers_.find(group->id()); saved != saved_timers_.end()) {
+    if (const auto saved = saved_timers_.find(group->id());
+        saved != saved_timers_.end() && saved->second.receiver == route.options().receiver) {
       GroupTimer timer = saved->second;
       // Clocks carry on over restarts and reloads; a shorter interval counts at once.
       const Duration longest =

@@ -1,5 +1,6 @@
 // What the API asks the dispatcher.
 #include <algorithm>
+#include <set>
 
 #include "base/regex.h"
 #include "notify/dispatcher.h"
@@ -92,6 +93,8 @@ std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now
   std::vector<GroupView> out;
   if (config_ == nullptr) return out;
   const ReceiverFilter receivers(query, *config_);
+  // By alert: the receivers of the groups that this answer shows.
+  std::unordered_map<uint64_t, std::set<std::string>> reached;
   for (const auto& [id, group] : groups_) {
     const RouteOptions& options = group->route().options();
     if (!receivers.takes(options.receiver)) continue;
@@ -101,16 +104,17 @@ std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now
     GroupView view;
     std::vector<AlertPtr> kept;
     for (const auto& [fingerprint, alert] : group->alerts()) {
-      if (alert->resolved(now) || !matches_all(query.filters, alert->labels)) continue;
+      if (!alert->resolved(now) && matches_all(query.filters, alert->labels)) kept.push_back(alert);
+    }
+    sort_for_payload(kept);
+    for (const AlertPtr& alert : kept) {
       AlertView one;
       one.alert = alert;
       one.status = status_of(alert, now);
       one.status.muted_by = muted_by;
       if (muted) one.status.state = "suppressed";
       if (!passes(query, one, now)) continue;
-      const auto slot = alerts_.find(fingerprint);
-      if (slot != alerts_.end()) one.receivers = receiver_names(slot->second.routes);
-      kept.push_back(alert);
+      reached[alert->fingerprint()].insert(options.receiver);
       view.alerts.push_back(std::move(one));
     }
     if (view.alerts.empty()) continue;
@@ -119,6 +123,12 @@ std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now
     if (!options.labels.empty())
       view.route_labels = make_notification(*group, kept, now).route_labels;
     out.push_back(std::move(view));
+  }
+  for (GroupView& group : out) {
+    for (AlertView& alert : group.alerts) {
+      const auto& names = reached[alert.alert->fingerprint()];
+      alert.receivers.assign(names.begin(), names.end());
+    }
   }
   std::sort(out.begin(), out.end(), [](const GroupView& a, const GroupView& b) {
     if (a.labels == b.labels) return a.receiver < b.receiver;

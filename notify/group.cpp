@@ -9,7 +9,7 @@ namespace vagt::notify {
 
 std::string encode_group_timer(const GroupTimer& timer) {
   RecordWriter w;
-  w.time(timer.due).number(timer.flushed ? 1 : 0);
+  w.time(timer.due).number(timer.flushed ? 1 : 0).text(timer.receiver);
   return w.take();
 }
 
@@ -18,6 +18,7 @@ Result<GroupTimer> decode_group_timer(std::string_view text) {
   GroupTimer timer;
   timer.due = r.time();
   timer.flushed = r.number() != 0;
+  timer.receiver = r.text();
   VAGT_CHECK_OK(r.status());
   return timer;
 }
@@ -28,6 +29,7 @@ Group::Group(const Route& route, Labels labels, Timestamp created)
   id_ = route.id() + ":" + text;
   key_ = route.key() + ":" + text;
   timer_.due = created + route.options().group_wait;
+  timer_.receiver = route.options().receiver;
 }
 
 bool Group::insert(const AlertPtr& alert, Timestamp now) {

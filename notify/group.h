@@ -14,6 +14,7 @@ namespace vagt::notify {
 struct GroupTimer {
   Timestamp due{};
   bool flushed = false;  // at least once
+  std::string receiver;  // who the flushes told: for another one the clock starts anew
 };
 std::string encode_group_timer(const GroupTimer& timer);
 Result<GroupTimer> decode_group_timer(std::string_view text);

@@ -51,7 +51,7 @@ struct NotifyManager::Impl {
         writer(options.kv, metrics, options.log),
         dispatcher(
             dispatcher_options(options), *options.transport,
-            [this](Task task) { inbox.post(std::move(task)); }, metrics, options.log),
+            [mail = inbox](Task task) { mail->post(std::move(task)); }, metrics, options.log),
         started_at(options.clock->now()) {
     metrics.nobody_paged.set(1);
   }
@@ -89,7 +89,7 @@ struct NotifyManager::Impl {
     {
       base::MutexLock lock(lifecycle);
       inline_turn = !running;
-      inbox.post(std::move(task));
+      inbox->post(std::move(task));
     }
     if (inline_turn) turn(turn_time.value_or(options.clock->now()));
     return answer.get();
@@ -99,7 +99,7 @@ struct NotifyManager::Impl {
   void drain() {
     constexpr int kMaxRounds = 10'000;  // a transport that answers at once must not hold the loop
     for (int round = 0; round < kMaxRounds; ++round) {
-      auto tasks = inbox.take();
+      auto tasks = inbox->take();
       if (tasks.empty()) return;
       for (Task& task : tasks) task();
     }
@@ -143,7 +143,7 @@ struct NotifyManager::Impl {
       const auto due = turn(now);
       const auto wait = due ? std::chrono::steady_clock::duration(std::max(*due - now, Duration(0)))
                             : std::chrono::steady_clock::duration(kIdle);
-      auto tasks = inbox.wait_until(std::chrono::steady_clock::now() + wait, stop);
+      auto tasks = inbox->wait_until(std::chrono::steady_clock::now() + wait, stop);
       if (tasks.empty()) continue;
       turn_time = read_clock();
       for (Task& task : tasks) task();
@@ -153,18 +153,24 @@ struct NotifyManager::Impl {
     const auto until = std::chrono::steady_clock::now() + drain_for.load();
     while (dispatcher.transfers_under_way() > 0 && std::chrono::steady_clock::now() < until) {
       dispatcher.step_deliveries(read_clock());
-      auto tasks = inbox.wait_until(
+      auto tasks = inbox->wait_until(
           std::min(until, std::chrono::steady_clock::now() + std::chrono::milliseconds(50)), {});
       for (Task& task : tasks) task();
       commit();
     }
+    // Whoever asks from here on is the owner; what was asked before is answered.
+    base::MutexLock lock(lifecycle);
+    drain();
+    commit();
+    running = false;
   }
 
   Timestamp now() const { return turn_time.value_or(options.clock->now()); }
 
   const Options options;
   NotifyMetrics metrics;
-  base::Mailbox<Task> inbox;
+  // Shared with the answers under way: one may come after the end.
+  const std::shared_ptr<base::Mailbox<Task>> inbox = std::make_shared<base::Mailbox<Task>>();
   DurableWriter writer;
   Dispatcher dispatcher;                       // owned by the loop
   std::vector<DurableWriter::Done> on_commit;  // owned by the loop: answers that wait for the disk
@@ -219,16 +225,11 @@ void NotifyManager::start() {
 
 void NotifyManager::stop(Duration drain) {
   Impl& m = *impl_;
-  {
-    base::MutexLock lock(m.lifecycle);
-    if (!m.running) return;
-    m.running = false;
-  }
+  if (!m.thread.joinable()) return;
   m.drain_for = drain;
   m.thread.request_stop();
   m.thread.join();
-  m.drain();
-  m.commit();
+  base::MutexLock lock(m.turn_mutex);
   m.writer.stop();
 }
 
@@ -236,7 +237,7 @@ std::optional<Timestamp> NotifyManager::step(Timestamp now) { return impl_->turn
 
 void NotifyManager::publish(std::span<const Alert> alerts) {
   Impl& m = *impl_;
-  m.inbox.post([&m, copy = std::vector<Alert>(alerts.begin(), alerts.end())] {
+  m.inbox->post([&m, copy = std::vector<Alert>(alerts.begin(), alerts.end())] {
     const Timestamp now = m.now();
     std::vector<NotifyAlert> known;
     for (const Alert& alert : copy) {

@@ -13,7 +13,10 @@ Status check_silence(const Silence& silence) {
   }
   for (const auto& set : silence.matcher_sets) {
     if (set.empty()) return Status::invalid("invalid silence: at least one matcher required");
-    const auto specific = [](const Matcher& m) { return !m.matches_empty(); };
+    // A negative matcher counts as specific, whatever it matches: as the real one has it.
+    const auto specific = [](const Matcher& m) {
+      return m.op() == MatchOp::NotEqual || m.op() == MatchOp::NotRegex || !m.matches_empty();
+    };
     if (std::none_of(set.begin(), set.end(), specific)) {
       return Status::invalid(
           "invalid silence: at least one matcher must not match the empty string");

@@ -26,7 +26,7 @@ struct GroupView {
   Labels labels;
   std::string receiver;
   std::map<std::string, std::string> route_labels;
-  std::vector<AlertView> alerts;  // by fingerprint
+  std::vector<AlertView> alerts;  // in the order of payloads
 };
 struct ReceiverView {
   std::string name;

@@ -146,6 +146,9 @@ TEST(Silences, UpdatesKeepTheIdOnlyWhenTheyMay) {
   s.matcher_sets = {{*Matcher::make(MatchOp::Regex, "a", ".*")}};
   EXPECT_THAT(store.put(s, now, "id-5"),
               StatusIs(Code::InvalidArgument, "must not match the empty string"));
+  s.matcher_sets = {{*Matcher::make(MatchOp::NotEqual, "a", "z")}};
+  EXPECT_THAT(store.put(s, now, "id-6"), IsOk());
+  EXPECT_THAT(store.expire("id-6", now), IsOk());
   EXPECT_THAT(store.silencing(Labels::of({{"a", "c"}}), now + minutes(3)), ElementsAre("id-3"));
   EXPECT_THAT(store.collect_garbage(now + hours(2)), ElementsAre("id-1"));
 }

@@ -340,6 +340,20 @@ TEST(Watch, AReloadRepeatsNothing) {
   EXPECT_EQ(w.sent(), 1u);
 }
 
+TEST(Watch, AReloadTellsANewReceiverAtOnce) {
+  Watch w;
+  w.apply(small_config());
+  w.post(alert("Hot"), hours(1));
+  w.run_for(seconds(2));
+  Config config = small_config();
+  config.receivers.push_back(webhook_receiver("other"));
+  config.route.receiver = "other";
+  w.apply(config);
+  w.run_for(milliseconds(200));
+  ASSERT_EQ(w.sent(), 2u);
+  EXPECT_EQ(w.transport.sent[1].url, "http://hook.example/other");
+}
+
 TEST(Watch, SendResolvedOffIsQuietButRemembers) {
   Watch w;
   Config config = small_config();
