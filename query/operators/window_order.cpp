@@ -92,7 +92,7 @@ class QuantileOverTime final : public WindowFunction {
   std::vector<double> sorted_;
 };
 
-// Median absolute deviation from the median.
+// Median absolute deviation from the median; one NaN in the window makes it NaN.
 class MadOverTime final : public WindowFunction {
  public:
   void run(const Windows& w, std::span<double> row, std::span<uint8_t> mask) override {
@@ -101,8 +101,12 @@ class MadOverTime final : public WindowFunction {
       values_.assign(window.begin(), window.end());
       const double median = quantile_of(0.5, values_);
       values_.clear();
-      for (double v : window) values_.push_back(std::abs(v - median));
-      row[step] = quantile_of(0.5, values_);
+      bool nan = false;
+      for (double v : window) {
+        nan = nan || std::isnan(v);
+        values_.push_back(std::abs(v - median));
+      }
+      row[step] = nan ? normal_nan() : quantile_of(0.5, values_);
       mask[step] = 1;
     });
   }
