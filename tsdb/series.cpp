@@ -40,17 +40,16 @@ void Series::release_extra_if_empty() {
 }
 
 void Series::set_open(std::string_view keep, std::string_view block, size_t block_count) {
-  std::string length;
-  put_varint(length, block.size());
-  const size_t size = keep.size() + length.size() + block.size();
-  auto bytes = std::make_unique<char[]>(size);
-  std::memcpy(bytes.get(), keep.data(), keep.size());
-  std::memcpy(bytes.get() + keep.size(), length.data(), length.size());
-  std::memcpy(bytes.get() + keep.size() + length.size(), block.data(), block.size());
+  std::string joined;
+  joined.reserve(keep.size() + 3 + block.size());
+  joined.append(keep);
+  put_sized(joined, block);
+  auto bytes = std::make_unique<char[]>(joined.size());
+  std::memcpy(bytes.get(), joined.data(), joined.size());
   last_block_at_ = static_cast<uint32_t>(keep.size());
   last_block_count_ = static_cast<uint16_t>(block_count);
   open_ = std::move(bytes);
-  open_size_ = static_cast<uint32_t>(size);
+  open_size_ = static_cast<uint32_t>(joined.size());
 }
 
 // Re-encodes the last block together with the tail while it is small: few blocks, few headers.
