@@ -63,7 +63,7 @@ struct RuleManager::Impl {
   void hold() VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<base::Mutex> lock(mutex);
     held = true;
-    idle.wait(lock, [&] { return running == 0; });
+    while (running != 0) idle.wait(lock);
   }
 
   ScheduledGroupPtr make_group(RuleGroup rules, const GroupSettings& settings, Timestamp now,

@@ -186,6 +186,10 @@ Status GroupState::flush(Timestamp evaluated_at) {
   put_time(time, evaluated_at);
   batch_.put(std::string(kGroupPrefix) + id_, std::move(time));
   const Status status = kv_->write(batch_, must_sync_ ? KvStore::Sync::Yes : KvStore::Sync::No);
+  // On a full disk the changes wait for the next evaluation; with too many of them the oldest
+  // states on disk must do.
+  constexpr size_t kMaxWaiting = 200'000;
+  if (!status.ok() && batch_.operations().size() < kMaxWaiting) return status;
   batch_.clear();
   must_sync_ = false;
   return status;

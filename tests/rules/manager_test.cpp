@@ -207,6 +207,10 @@ TEST_F(RuleManagerTest, SyncsOnlyWhenAStateChanges) {
   kv_.fail = true;
   advance(minutes(4), 95);  // the page goes out all the same
   EXPECT_GE(heard_.take().size(), 2u);
+  kv_.fail = false;
+  advance(minutes(1), 50);  // with room again, what was not written is
+  boot();
+  EXPECT_EQ(only_alert().keep_firing_since.has_value(), true);
 }
 
 TEST_F(RuleManagerTest, RunsOnItsOwnThreads) {
