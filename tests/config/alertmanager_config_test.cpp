@@ -99,7 +99,8 @@ TEST(AlertmanagerConfig, NamesThePlace) {
         "alertmanager.yml:1:");
   fault("route: {receiver: r}\nreceivers: [{name: r, webhook_configs: [{url: 'ftp://x'}]}]",
         R"(unsupported scheme "ftp" for URL)");
-  fault("route: {receiver: r}\nreceivers: [{name: r, webhook_configs: [-]}]", "webhook");
+  fault("route: {receiver: r}\nreceivers:\n- name: r\n  webhook_configs:\n  -\n",
+        "missing webhook config");
 }
 
 TEST(AlertmanagerConfig, FindsWhatWouldNotPageAsMeant) {
