@@ -5,6 +5,6 @@ target_compile_options(vagt_warnings INTERFACE -Wall -Wextra -Werror -Wshadow -W
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(vagt_warnings INTERFACE -Wthread-safety)
 else()
-  # g++ 12 reports false positives of these three inside libstdc++ when optimising (GCC bugs 105329, 105651).
-  target_compile_options(vagt_warnings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+  # g++ 12 reports false positives of these inside libstdc++ when optimising (GCC bugs 105329, 105651).
+  target_compile_options(vagt_warnings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 endif()
