@@ -10,12 +10,9 @@ namespace vagt::engine {
 namespace {
 
 // The labels an alert leaves with; empty: relabelling dropped it.
-Labels outgoing_labels(const AlertFanout::Settings& settings, const Labels& labels) {
+Labels relabelled(const scrape::Relabeler& relabel, const Labels& labels) {
   LabelsBuilder builder(labels);
-  for (const Label& label : settings.external_labels.items())
-    if (builder.get(label.name).empty()) builder.set(label.name, label.value);
-  if (!settings.relabel.apply(builder)) return {};
-  return builder.build();
+  return relabel.apply(builder) ? builder.build() : Labels();
 }
 
 // The URL of one discovered Alertmanager after relabelling, as Prometheus puts it together; "" when
@@ -53,8 +50,7 @@ Status add_endpoints(const config::AlertmanagerTarget& section, AlertFanout::Set
                                                        nullptr};
       if (!alert_relabel->empty()) {
         endpoint.relabel = [alert_relabel](const Labels& labels) {
-          LabelsBuilder builder(labels);
-          return alert_relabel->apply(builder) ? builder.build() : Labels();
+          return relabelled(*alert_relabel, labels);
         };
       }
       settings.endpoints.push_back(std::move(endpoint));
@@ -68,7 +64,6 @@ Status add_endpoints(const config::AlertmanagerTarget& section, AlertFanout::Set
 Result<std::shared_ptr<const AlertFanout::Settings>> AlertFanout::prepare(
     const config::PrometheusConfig& config) {
   Settings settings;
-  settings.external_labels = config.global.external_labels;
   VAGT_TRY(settings.relabel, scrape::Relabeler::compile(config.alerting.alert_relabel));
   for (const config::AlertmanagerTarget& section : config.alerting.alertmanagers)
     VAGT_CHECK_OK(add_endpoints(section, settings).at("alerting"));
@@ -92,11 +87,11 @@ void AlertFanout::publish(std::span<const Alert> alerts) {
     settings = settings_;
     builtin = builtin_;
   }
-  if (settings == nullptr) return;
+  if (settings == nullptr) return;  // before the first configuration
   std::vector<Alert> outgoing;
   outgoing.reserve(alerts.size());
   for (const Alert& alert : alerts) {
-    Labels labels = outgoing_labels(*settings, alert.labels);
+    Labels labels = relabelled(settings->relabel, alert.labels);
     if (labels.empty()) continue;
     outgoing.push_back(alert);
     outgoing.back().labels = std::move(labels);

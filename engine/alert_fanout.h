@@ -20,7 +20,8 @@ class AlertFanout final : public AlertSink {
   AlertFanout(AlertSink* builtin, notify::ExternalAlertmanagers& external)
       : builtin_(builtin), external_(external) {}
 
-  // external_labels, alert_relabel_configs and the static Alertmanagers of a configuration.
+  // alert_relabel_configs and the static Alertmanagers of a configuration. External labels are on
+  // the alerts already: the rules put them there.
   // InvalidArgument: a relabelling that does not compile, an address that is none.
   struct Settings;
   static Result<std::shared_ptr<const Settings>> prepare(const config::PrometheusConfig& config);
@@ -37,7 +38,6 @@ class AlertFanout final : public AlertSink {
 };
 
 struct AlertFanout::Settings {
-  Labels external_labels;
   scrape::Relabeler relabel;
   std::vector<notify::ExternalAlertmanagers::Endpoint> endpoints;
 };

@@ -144,9 +144,9 @@ struct Daemon::Parts {
 
   Status open_store(const Configuration& configuration);
   void make_parts(const Configuration& configuration);
-  Status apply(Configuration configuration);
+  Status apply(Configuration configuration) VAGT_REQUIRES(applying);
+  Status load(Result<Configuration> configuration) VAGT_REQUIRES(applying);
   Status reload();
-  void record_reload(const Status& status) VAGT_REQUIRES(reload_mutex);
   void add_routes();
   Status serve();
   void stop();
@@ -160,8 +160,9 @@ struct Daemon::Parts {
   base::Registry registry;
   SelfMetrics metrics{registry, clock.now()};
 
-  base::Mutex reload_mutex;
-  api::ReloadView view VAGT_GUARDED_BY(reload_mutex);
+  base::Mutex applying;  // one reload at a time: SIGHUP and /-/reload come on different threads
+  base::Mutex view_mutex;
+  api::ReloadView view VAGT_GUARDED_BY(view_mutex);
   std::atomic<int64_t> evaluation_interval_ms{60'000};
   std::atomic<bool> ready{false}, quit{false}, external_alertmanagers{false},
       builtin_configured{false};
@@ -214,7 +215,8 @@ void Daemon::Parts::make_parts(const Configuration& configuration) {
                                                    log.with_component("scrape"));
 }
 
-// The parts that check their share come first; after the first swap nothing fails.
+// Templates of pages are the one thing that load_configuration leaves unchecked, so notify comes
+// first: relabelling and rules that loaded compile again, and nothing after the first swap fails.
 Status Daemon::Parts::apply(Configuration configuration) {
   const config::PrometheusConfig& prometheus = configuration.prometheus;
   VAGT_TRY(auto alerting, AlertFanout::prepare(prometheus));
@@ -232,7 +234,7 @@ Status Daemon::Parts::apply(Configuration configuration) {
   const tsdb::Retention kept = retention(flags, prometheus.storage);
   store->set_retention(kept);
   store->set_out_of_order_window(prometheus.storage.out_of_order_time_window);
-  base::MutexLock lock(reload_mutex);
+  base::MutexLock lock(view_mutex);
   view.config_text = prometheus.text;
   view.retention_time = kept.time;
   view.retention_size = kept.bytes;
@@ -245,27 +247,20 @@ std::string Daemon::Parts::nobody_paged() const {
   return "neither --alertmanager.config nor alerting: names a receiver";
 }
 
-void Daemon::Parts::record_reload(const Status& status) {
-  view.success = status.ok();
-  view.error = status.message();
-  if (status.ok()) view.last_success = clock.now();
-  metrics.reloaded(status.ok(), view.last_success);
-}
-
-Status Daemon::Parts::reload() {
-  auto configuration = load_configuration(flags);
+// Puts a configuration in force and tells the log, the metrics and the page how that went.
+Status Daemon::Parts::load(Result<Configuration> configuration) {
   std::vector<std::string> notices;
   if (configuration.ok()) notices = configuration->notices;
   const Status status =
       configuration.ok() ? apply(std::move(configuration).value()) : configuration.error();
   {
-    base::MutexLock lock(reload_mutex);
-    record_reload(status);
+    base::MutexLock lock(view_mutex);
+    view.success = status.ok();
+    view.error = status.message();
+    if (status.ok()) view.last_success = clock.now();
+    metrics.reloaded(status.ok(), view.last_success);
   }
-  if (!status.ok()) {
-    log.error("configuration not loaded, the old one stays in force", {{"err", status.message()}});
-    return status;
-  }
+  if (!status.ok()) return status;
   for (const std::string& notice : notices) log.warn("configuration", {{"notice", notice}});
   const std::string nobody = nobody_paged();
   metrics.nobody_paged(!nobody.empty());
@@ -275,8 +270,16 @@ Status Daemon::Parts::reload() {
   return {};
 }
 
+Status Daemon::Parts::reload() {
+  base::MutexLock lock(applying);
+  Status status = load(load_configuration(flags));
+  if (!status.ok())
+    log.error("configuration not loaded, the old one stays in force", {{"err", status.message()}});
+  return status;
+}
+
 api::ReloadView Daemon::Parts::reload_view() {
-  base::MutexLock lock(reload_mutex);
+  base::MutexLock lock(view_mutex);
   return view;
 }
 
@@ -344,16 +347,17 @@ Status Daemon::Parts::serve() {
   return {};
 }
 
+// Requests end first (the server has cancelled those under way), so that no reload and no query
+// meets a part that has stopped.
 void Daemon::Parts::stop() {
   ready = false;
   if (server) server->stop();
+  queries.reset();
+  control.reset();
   if (scrape) scrape->stop();
   if (rules) rules->stop();
   if (external) external->stop();
   if (notify) notify->stop();
-  server.reset();
-  queries.reset();
-  control.reset();
 }
 
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -366,15 +370,20 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Flags flags, Clock& clock, base::L
   for (const std::string& feature : unknown_features(parts->flags))
     parts->log.warn("unknown feature", {{"feature", feature}});
   // A faulty configuration should not cost the time of opening the store.
-  VAGT_TRY(const Configuration first, load_configuration(parts->flags));
+  VAGT_TRY(Configuration first, load_configuration(parts->flags));
   VAGT_CHECK_OK(parts->open_store(first));
   parts->make_parts(first);
   VAGT_CHECK_OK(parts->notify->open());
-  VAGT_CHECK_OK(parts->reload());
+  {
+    base::MutexLock lock(parts->applying);
+    VAGT_CHECK_OK(parts->load(std::move(first)));
+  }
   parts->add_routes();
-  VAGT_CHECK_OK(parts->serve());
+  // Notify runs before the first request can reach it; nothing scrapes or evaluates before the
+  // addresses are ours.
   parts->external->start();
   parts->notify->start();
+  VAGT_CHECK_OK(parts->serve());
   parts->rules->start();
   parts->scrape->start();
   parts->ready = true;

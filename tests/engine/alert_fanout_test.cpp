@@ -1,0 +1,82 @@
+#include "engine/alert_fanout.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/status_matchers.h"
+
+namespace vagt::engine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Recorder final : public AlertSink {
+ public:
+  void publish(std::span<const Alert> alerts) override {
+    for (const Alert& alert : alerts) seen.push_back(alert.labels.to_string());
+  }
+  std::vector<std::string> seen;
+};
+
+class AlertFanoutTest : public ::testing::Test {
+ protected:
+  void configure(const std::string& yaml) {
+    const auto config = config::parse_prometheus_config(yaml, "/etc/vagt/prometheus.yml");
+    ASSERT_THAT(config, test::IsOk());
+    auto settings = AlertFanout::prepare(*config);
+    ASSERT_THAT(settings, test::IsOk());
+    fanout_.apply(std::move(settings).value(), &builtin_);
+  }
+  void publish(Labels labels) {
+    Alert alert;
+    alert.labels = std::move(labels);
+    fanout_.publish({&alert, 1});
+  }
+
+  Recorder builtin_;
+  notify::ExternalAlertmanagers external_{{}};
+  AlertFanout fanout_{nullptr, external_};
+};
+
+TEST_F(AlertFanoutTest, NothingLeavesBeforeTheFirstConfiguration) {
+  publish(Labels::of({{"alertname", "A"}}));
+  EXPECT_THAT(builtin_.seen, IsEmpty());
+}
+
+// The rules have added them; twice would undo a relabelling that takes them away.
+TEST_F(AlertFanoutTest, ExternalLabelsAreTheRulesBusiness) {
+  configure("global: {external_labels: {site: cph}}\n");
+  publish(Labels::of({{"alertname", "A"}}));
+  EXPECT_THAT(builtin_.seen, ElementsAre("{alertname=\"A\"}"));
+}
+
+TEST_F(AlertFanoutTest, RelabellingChangesAndDrops) {
+  configure(
+      "alerting:\n"
+      "  alert_relabel_configs:\n"
+      "    - {action: labeldrop, regex: replica}\n"
+      "    - {action: drop, source_labels: [alertname], regex: Noise}\n");
+  publish(Labels::of({{"alertname", "A"}, {"replica", "1"}}));
+  publish(Labels::of({{"alertname", "Noise"}}));
+  EXPECT_THAT(builtin_.seen, ElementsAre("{alertname=\"A\"}"));
+}
+
+TEST_F(AlertFanoutTest, AddressesBecomeUrlsOnceEach) {
+  configure(
+      "alerting:\n"
+      "  alertmanagers:\n"
+      "    - {scheme: https, path_prefix: /am/, static_configs: [{targets: ['a:9093', 'a:9093', "
+      "'b:9093']}],\n"
+      "       relabel_configs: [{action: drop, source_labels: [__address__], regex: 'b:.*'}]}\n");
+  EXPECT_THAT(external_.urls(), ElementsAre("https://a:9093/am/api/v2/alerts"));
+}
+
+TEST_F(AlertFanoutTest, AnAddressWithAPathIsRefused) {
+  const auto config = config::parse_prometheus_config(
+      "alerting: {alertmanagers: [{static_configs: [{targets: ['a:9093/am']}]}]}\n", "p.yml");
+  ASSERT_THAT(config, test::IsOk());
+  EXPECT_THAT(AlertFanout::prepare(*config), test::StatusIs(Code::InvalidArgument));
+}
+
+}  // namespace
+}  // namespace vagt::engine
