@@ -93,8 +93,8 @@ std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now
   std::vector<GroupView> out;
   if (config_ == nullptr) return out;
   const ReceiverFilter receivers(query, *config_);
-  // By alert: the receivers of the groups that this answer shows.
-  std::unordered_map<uint64_t, std::set<std::string>> reached;
+  // By alert: the receivers of the groups that this answer shows, one for each group.
+  std::unordered_map<uint64_t, std::multiset<std::string>> reached;
   for (const auto& [id, group] : groups_) {
     const RouteOptions& options = group->route().options();
     if (!receivers.takes(options.receiver)) continue;

