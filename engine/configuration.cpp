@@ -1,7 +1,8 @@
 #include "engine/configuration.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "config/alertmanager_config.h"
@@ -14,41 +15,29 @@ constexpr std::string_view kExtendedRanges = "promql-extended-range-selectors";
 constexpr std::string_view kFillModifiers = "promql-binop-fill-modifiers";
 constexpr std::string_view kDelayedNames = "promql-delayed-name-removal";
 
-// Features of Prometheus and Alertmanager that need nothing from us, or that later versions made
-// the rule.
-constexpr std::array kAcceptedFeatures = {kExperimentalFunctions,
-                                          kExtendedRanges,
-                                          kFillModifiers,
-                                          kDelayedNames,
-                                          std::string_view("promql-duration-expr"),
-                                          std::string_view("exemplar-storage"),
-                                          std::string_view("memory-snapshot-on-shutdown"),
-                                          std::string_view("extra-scrape-metrics"),
-                                          std::string_view("native-histograms"),
-                                          std::string_view("promql-at-modifier"),
-                                          std::string_view("promql-negative-offset"),
-                                          std::string_view("remote-write-receiver"),
-                                          std::string_view("new-service-discovery-manager"),
-                                          std::string_view("expand-external-labels"),
-                                          std::string_view("no-default-scrape-port"),
-                                          std::string_view("auto-gomemlimit"),
-                                          std::string_view("auto-gomaxprocs"),
-                                          std::string_view("auto-reload-config"),
-                                          std::string_view("concurrent-rule-eval"),
-                                          std::string_view("metadata-wal-records"),
-                                          std::string_view("delayed-compaction"),
-                                          std::string_view("created-timestamp-zero-ingestion"),
-                                          std::string_view("promql-per-step-stats"),
-                                          std::string_view("use-start-timestamps"),
-                                          std::string_view("type-and-unit-labels"),
-                                          std::string_view("otlp-deltatocumulative"),
-                                          std::string_view("utf8-strict-mode"),
-                                          std::string_view("classic-mode"),
-                                          std::string_view("receiver-name-in-metrics"),
-                                          std::string_view("alert-names-in-metrics"),
-                                          std::string_view("group-key-in-metrics"),
-                                          std::string_view("event-recorder"),
-                                          std::string_view("exec-receiver")};
+// Either they do something here, or what they switch on is so anyway.
+constexpr std::string_view kFeatures[] = {kExperimentalFunctions,   kExtendedRanges,
+                                          kFillModifiers,           kDelayedNames,
+                                          "promql-duration-expr",   "promql-at-modifier",
+                                          "promql-negative-offset", "new-service-discovery-manager",
+                                          "expand-external-labels", "no-default-scrape-port",
+                                          "auto-gomemlimit",        "auto-gomaxprocs",
+                                          "concurrent-rule-eval",   "memory-snapshot-on-shutdown",
+                                          "metadata-wal-records",   "delayed-compaction",
+                                          "utf8-strict-mode",       "classic-mode",
+                                          "exec-receiver"};
+// Known to Prometheus or Alertmanager; whoever switches them on should hear that they do nothing.
+constexpr std::string_view kIdleFeatures[] = {
+    "exemplar-storage",       "extra-scrape-metrics",  "native-histograms",
+    "remote-write-receiver",  "auto-reload-config",    "created-timestamp-zero-ingestion",
+    "use-start-timestamps",   "promql-per-step-stats", "type-and-unit-labels",
+    "otlp-deltatocumulative", "event-recorder",        "receiver-name-in-metrics",
+    "group-key-in-metrics",   "alert-names-in-metrics"};
+
+template <size_t N>
+bool listed(const std::string_view (&names)[N], const std::string& name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 notify::MatcherSyntax matcher_syntax(const Flags& flags) {
   if (flags.has_feature("classic-mode")) return notify::MatcherSyntax::Classic;
@@ -80,13 +69,15 @@ query::ParseOptions parse_options(const Flags& flags) {
   return options;
 }
 
-std::vector<std::string> unknown_features(const Flags& flags) {
-  std::vector<std::string> unknown;
-  for (const std::string& feature : flags.features)
-    if (std::find(kAcceptedFeatures.begin(), kAcceptedFeatures.end(), feature) ==
-        kAcceptedFeatures.end())
-      unknown.push_back(feature);
-  return unknown;
+std::vector<std::string> feature_notices(const Flags& flags) {
+  std::vector<std::string> notices;
+  for (const std::string& feature : flags.features) {
+    if (listed(kFeatures, feature)) continue;
+    notices.push_back(listed(kIdleFeatures, feature)
+                          ? fmt::format("--enable-feature={} has no effect here", feature)
+                          : fmt::format("--enable-feature={} is not known", feature));
+  }
+  return notices;
 }
 
 Result<Configuration> load_configuration(const Flags& flags) {

@@ -21,9 +21,10 @@ struct Configuration {
   std::vector<std::string> notices;      // accepted without effect, each with its place
 };
 
-// Features that change the language; unknown ones are listed in `unknown`.
+// What --enable-feature allows in expressions.
 query::ParseOptions parse_options(const Flags& flags);
-std::vector<std::string> unknown_features(const Flags& flags);
+// A line for each feature that is unknown or does nothing here.
+std::vector<std::string> feature_notices(const Flags& flags);
 
 // Errors name file, line and column; several rule faults come one per line.
 Result<Configuration> load_configuration(const Flags& flags);

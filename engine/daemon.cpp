@@ -36,15 +36,12 @@ constexpr Duration kDefaultRetention = std::chrono::hours(15 * 24);
 
 // Where links in alerts and pages lead when --web.external-url does not say.
 std::string guess_external_url(const Flags& flags) {
-  if (!flags.external_url.empty()) {
-    std::string url = flags.external_url;
-    while (!url.empty() && url.back() == '/') url.pop_back();
-    return url;
-  }
+  if (!flags.external_url.empty()) return flags.external_url;
   char host[256] = "localhost";
   ::gethostname(host, sizeof host - 1);
   const std::string& listen = flags.listen_addresses.front();
-  return fmt::format("http://{}:{}", host, listen.substr(listen.rfind(':') + 1));
+  return fmt::format("http://{}:{}{}", host, listen.substr(listen.rfind(':') + 1),
+                     flags.route_prefix);
 }
 
 // The flag wins over the file, the file over the default.
@@ -288,7 +285,7 @@ void Daemon::Parts::add_routes() {
       base::WorkerPool::Options{.name = "control", .threads = 1, .max_queue = 4096, .nice = 0});
   queries = std::make_unique<base::WorkerPool>(base::WorkerPool::Options{
       .name = "query", .threads = query_threads(flags), .max_queue = 1024, .nice = 5});
-  router = std::make_unique<api::Router>(*control, *queries);
+  router = std::make_unique<api::Router>(*control, *queries, flags.route_prefix);
   query_context = std::make_unique<api::QueryContext>(api::QueryContext{
       *store, clock, parse_options(flags), [this] {
         query::EvalOptions options;
@@ -367,8 +364,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Flags flags, Clock& clock, base::L
   auto parts = std::make_unique<Parts>(std::move(flags), clock, std::move(log));
   for (const std::string& flag : parts->flags.without_effect)
     parts->log.warn("flag accepted without effect", {{"flag", flag}});
-  for (const std::string& feature : unknown_features(parts->flags))
-    parts->log.warn("unknown feature", {{"feature", feature}});
+  for (const std::string& notice : feature_notices(parts->flags))
+    parts->log.warn("feature", {{"notice", notice}});
   // A faulty configuration should not cost the time of opening the store.
   VAGT_TRY(Configuration first, load_configuration(parts->flags));
   VAGT_CHECK_OK(parts->open_store(first));

@@ -8,6 +8,7 @@
 #include "base/number_text.h"
 #include "base/version.h"
 #include "base/yaml.h"
+#include "net/url.h"
 
 namespace vagt::engine {
 namespace {
@@ -55,6 +56,8 @@ Apply into_duration(Duration Flags::*member) {
   };
 }
 
+Status into_nothing(Flags&, const std::vector<std::string>&) { return {}; }
+
 Status apply_retention_size(Flags& flags, const std::vector<std::string>& v) {
   VAGT_TRY(const base::YamlNode node, base::parse_yaml(v.back(), "--storage.tsdb.retention.size"));
   VAGT_TRY(flags.retention_size, node.as_bytes());
@@ -84,6 +87,48 @@ Status apply_log_format(Flags& flags, const std::vector<std::string>& v) {
   return {};
 }
 
+Status apply_external_url(Flags& flags, const std::vector<std::string>& v) {
+  if (v.back().empty()) return {};
+  VAGT_TRY(const net::UrlParts url, net::parse_url(v.back()));
+  if (url.scheme != "http" && url.scheme != "https")
+    return Status::invalid("must begin with http:// or https://");
+  flags.external_url = v.back();
+  while (flags.external_url.ends_with('/')) flags.external_url.pop_back();
+  return {};
+}
+
+// An operator who asked for TLS and passwords must not be served without them.
+Status refuse_web_config(Flags&, const std::vector<std::string>& v) {
+  if (v.back().empty()) return {};
+  return Status::invalid(
+      "TLS and passwords of the server are not built yet; leave the flag out and put a proxy in "
+      "front");
+}
+
+// "prom/", "/prom" and "/prom/" are all "/prom"; "/" is "".
+std::string trimmed_prefix(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return path.empty() ? std::string() : "/" + std::string(path);
+}
+
+// What follows from several flags together.
+void settle(Flags& flags, bool has_route_prefix, bool has_tsdb_path, const std::string& state) {
+  if (flags.config_file.empty() && flags.alertmanager_config.empty())
+    flags.config_file = "prometheus.yml";
+  if (!has_route_prefix && !flags.external_url.empty()) {
+    if (const auto url = net::parse_url(flags.external_url)) flags.route_prefix = url->path;
+  }
+  flags.route_prefix = trimmed_prefix(flags.route_prefix);
+  if (state.empty()) return;
+  // One store holds samples and Alertmanager's state.
+  if (has_tsdb_path) {
+    flags.without_effect.emplace_back("--storage.path");
+  } else {
+    flags.storage_path = state;
+  }
+}
+
 Apply into_addresses() {
   return [](Flags& flags, const std::vector<std::string>& v) {
     flags.listen_addresses = v;
@@ -96,10 +141,12 @@ std::vector<FlagSpec> web_flags() {
       {"web.listen-address", ":9090", "Address to listen on; may be repeated.", false, true,
        into_addresses()},
       {"web.external-url", "", "URL under which people and receivers reach this server.", false,
-       true, into_text(&Flags::external_url)},
+       true, apply_external_url},
       {"web.route-prefix", "",
        "Path prefix of all internal routes; defaults to the path of --web.external-url.", false,
        true, into_text(&Flags::route_prefix)},
+      {"web.config.file", "", "TLS and passwords of the server; not built yet, so refused.", false,
+       true, refuse_web_config},
       {"web.page-title", "vagt", "Title of the status page.", false, true,
        into_text(&Flags::page_title)},
       {"web.cors.origin", ".*", "Regex of the origins that may read answers; fully anchored.",
@@ -164,12 +211,10 @@ std::vector<FlagSpec> alerting_flags() {
       {"alertmanager.notification-batch-size", "256",
        "Alerts in one post to an external Alertmanager.", false, true,
        into_int(&Flags::notification_batch_size)},
-      {"storage.path", "", "As Alertmanager's: the folder of its state; here the store's folder.",
-       false, true,
-       [](Flags& flags, const std::vector<std::string>& v) {
-         flags.storage_path = v.back();
-         return Status();
-       }},
+      {"storage.path", "",
+       "As Alertmanager's: the folder of its state; here the store's, unless --storage.tsdb.path "
+       "names one.",
+       false, true, into_nothing},
       {"data.retention", "120h", "How long silences and deliveries are remembered.", false, true,
        into_duration(&Flags::data_retention)},
       {"silences.max-silences", "0",
@@ -186,8 +231,7 @@ std::vector<FlagSpec> alerting_flags() {
 
 // Flags of Prometheus and Alertmanager that stand in existing unit files and mean nothing here.
 std::vector<FlagSpec> foreign_flags() {
-  constexpr std::string_view kValued[] = {"web.config.file",
-                                          "config.auto-reload-interval",
+  constexpr std::string_view kValued[] = {"config.auto-reload-interval",
                                           "auto-gomemlimit.ratio",
                                           "web.max-notifications-subscribers",
                                           "web.user-assets",
@@ -244,13 +288,13 @@ std::vector<FlagSpec> foreign_flags() {
       "cluster.allow-insecure-public-advertise-address-discovery",
       "web.systemd-socket",
       "agent"};
-  const Apply nothing = [](Flags&, const std::vector<std::string>&) { return Status(); };
   std::vector<FlagSpec> flags;
   for (const std::string_view name : kValued)
-    flags.push_back({std::string(name), "", "Accepted, without effect.", false, false, nothing});
+    flags.push_back(
+        {std::string(name), "", "Accepted, without effect.", false, false, into_nothing});
   for (const std::string_view name : kBoolean)
     flags.push_back(
-        {std::string(name), "false", "Accepted, without effect.", true, false, nothing});
+        {std::string(name), "false", "Accepted, without effect.", true, false, into_nothing});
   return flags;
 }
 
@@ -334,8 +378,8 @@ std::variant<Flags, EarlyExit> parse_flags(int argc, const char* const* argv) {
   Flags flags;
   if (Status status = apply_flags(app, specs, given, flags); !status.ok())
     return EarlyExit{2, fmt::format("vagtd: {}\n", status.message())};
-  if (flags.config_file.empty() && flags.alertmanager_config.empty())
-    flags.config_file = "prometheus.yml";
+  settle(flags, app.count("--web.route-prefix") > 0, app.count("--storage.tsdb.path") > 0,
+         flags.texts.at("storage.path"));
   return flags;
 }
 

@@ -16,6 +16,8 @@ std::vector<std::string_view> split_path(std::string_view path) {
   }
 }
 
+net::ServerResponse not_found() { return net::ServerResponse::text(404, "404 page not found\n"); }
+
 }  // namespace
 
 void Router::add(std::initializer_list<std::string_view> methods, std::string_view pattern,
@@ -53,7 +55,17 @@ bool Router::matches(const Route& route, const std::vector<std::string_view>& se
 }
 
 void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Respond respond) const {
-  const std::vector<std::string_view> segments = split_path(request->path);
+  std::string_view path = request->path;
+  if (!prefix_.empty()) {
+    if (path == "/" || path == prefix_) {
+      net::ServerResponse there = net::ServerResponse::text(302, "");
+      there.headers.emplace_back("Location", prefix_ + "/");
+      return respond(std::move(there));
+    }
+    if (!path.starts_with(prefix_) || path[prefix_.size()] != '/') return respond(not_found());
+    path.remove_prefix(prefix_.size());
+  }
+  const std::vector<std::string_view> segments = split_path(path);
   std::string allowed;
   for (const Route& route : routes_) {
     PathArgs args;
@@ -73,7 +85,7 @@ void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Resp
     if (!taken) respond(net::ServerResponse::text(503, "too many requests are waiting\n"));
     return;
   }
-  if (allowed.empty()) return respond(net::ServerResponse::text(404, "404 page not found\n"));
+  if (allowed.empty()) return respond(not_found());
   if (request->method == "OPTIONS") return respond(net::ServerResponse::text(204, ""));
   net::ServerResponse refusal = net::ServerResponse::text(405, "Method Not Allowed\n");
   refusal.headers.emplace_back("Allow", allowed + ", OPTIONS");

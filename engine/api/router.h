@@ -20,8 +20,10 @@ enum class Lane : uint8_t { Control, Query };
 
 class Router {
  public:
-  // Both pools must outlive the router.
-  Router(base::WorkerPool& control, base::WorkerPool& query) : control_(control), query_(query) {}
+  // Both pools must outlive the router. `prefix` ("/prom", or "") stands before every path; the
+  // bare address leads there.
+  Router(base::WorkerPool& control, base::WorkerPool& query, std::string prefix = "")
+      : control_(control), query_(query), prefix_(std::move(prefix)) {}
 
   // `pattern`: "/api/v1/label/{name}/values"; {…} takes one path segment, a last {path...} the
   // rest.
@@ -50,6 +52,7 @@ class Router {
 
   base::WorkerPool& control_;
   base::WorkerPool& query_;
+  const std::string prefix_;
   std::vector<Route> routes_;
 };
 

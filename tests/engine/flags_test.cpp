@@ -63,6 +63,30 @@ TEST(Flags, GosFlagsAreAcceptedAndNamed) {
               ElementsAre("--cluster.listen-address", "--storage.tsdb.wal-compression"));
 }
 
+TEST(Flags, ThePrefixFollowsTheExternalUrl) {
+  EXPECT_EQ(good({}).route_prefix, "");
+  const Flags flags = good({"--web.external-url=https://watch.example.org/prom/"});
+  EXPECT_EQ(flags.external_url, "https://watch.example.org/prom");
+  EXPECT_EQ(flags.route_prefix, "/prom");
+  EXPECT_EQ(good({"--web.external-url=https://h/prom", "--web.route-prefix=/"}).route_prefix, "");
+  EXPECT_EQ(good({"--web.route-prefix=am/"}).route_prefix, "/am");
+  EXPECT_THAT(bad({"--web.external-url=watch.example.org"}).text, HasSubstr("--web.external-url"));
+  EXPECT_THAT(bad({"--web.external-url=ftp://h"}).text, HasSubstr("http://"));
+}
+
+TEST(Flags, OneFolderHoldsTheStore) {
+  EXPECT_EQ(good({"--alertmanager.config=am.yml", "--storage.path=am"}).storage_path, "am");
+  const Flags both = good({"--storage.path=am", "--storage.tsdb.path=tsdb"});
+  EXPECT_EQ(both.storage_path, "tsdb");
+  EXPECT_THAT(both.without_effect, ElementsAre("--storage.path"));
+}
+
+TEST(Flags, TlsThatIsNotBuiltIsRefused) {
+  EXPECT_EQ(bad({"--web.config.file=web.yml"}).status, 2);
+  EXPECT_THAT(bad({"--web.config.file=web.yml"}).text, HasSubstr("--web.config.file: TLS"));
+  EXPECT_EQ(good({"--web.config.file="}).texts.at("web.config.file"), "");
+}
+
 TEST(Flags, MistakesNameTheFlag) {
   EXPECT_EQ(bad({"--query.timeout=soon"}).status, 2);
   EXPECT_THAT(bad({"--query.timeout=soon"}).text,

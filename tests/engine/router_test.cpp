@@ -10,11 +10,14 @@ namespace {
 class RouterTest : public ::testing::Test {
  protected:
   net::ServerResponse ask(std::string method, std::string path) {
+    return ask(std::move(method), std::move(path), router_);
+  }
+  static net::ServerResponse ask(std::string method, std::string path, const Router& router) {
     auto request = std::make_shared<net::ServerRequest>();
     request->method = std::move(method);
     request->path = std::move(path);
     std::promise<net::ServerResponse> answered;
-    router_.handle(request, [&answered](net::ServerResponse response) {
+    router.handle(request, [&answered](net::ServerResponse response) {
       answered.set_value(std::move(response));
     });
     return answered.get_future().get();
@@ -56,6 +59,21 @@ TEST_F(RouterTest, RefusesOtherMethodsAndNamesTheRightOnes) {
   EXPECT_EQ(ask("DELETE", "/x").body, "delete");
   EXPECT_EQ(ask("OPTIONS", "/x").status, 204);
   EXPECT_EQ(ask("OPTIONS", "/y").status, 404);
+}
+
+TEST_F(RouterTest, APrefixStandsBeforeEveryPath) {
+  Router prefixed(control_, query_, "/prom");
+  prefixed.get("/", Lane::Control, echo("root"));
+  prefixed.get("/metrics", Lane::Control, echo("metrics"));
+  EXPECT_EQ(ask("GET", "/prom/metrics", prefixed).body, "metrics");
+  EXPECT_EQ(ask("GET", "/prom/", prefixed).body, "root");
+  for (const char* outside : {"/metrics", "/promises/metrics", "/p", "", "/prometheus"})
+    EXPECT_EQ(ask("GET", outside, prefixed).status, 404) << outside;
+  for (const char* bare : {"/", "/prom"}) {
+    const net::ServerResponse there = ask("GET", bare, prefixed);
+    EXPECT_EQ(there.status, 302);
+    EXPECT_EQ(there.headers.at(0), std::make_pair(std::string("Location"), std::string("/prom/")));
+  }
 }
 
 TEST_F(RouterTest, AFullQueryLaneSaysSoAndControlStillAnswers) {
