@@ -36,6 +36,16 @@ void add_test_commands(CLI::App& app, Invocation& invocation) {
       "  vagtctl test rules gpu.test.yml\n"
       "  vagtctl test rules --run hot --diff gpu.test.yml");
 
+  auto scripts = std::make_shared<TestPromql>();
+  CLI::App& script_verb =
+      add_verb(group, invocation, "promql", "Run test scripts of PromQL (load, eval, expect)",
+               scripts, &test_promql);
+  script_verb.add_option("files", scripts->files, "Scripts")->required();
+  script_verb.footer(
+      "Exit code: 0 all passed, 1 some failed, 2 a script cannot be read or understood.\n"
+      "Example:\n"
+      "  vagtctl test promql functions.test operators.test");
+
   CLI::App& promql = *app.add_subcommand("promql", "Work on expressions");
   promql.require_subcommand(1)->fallthrough();
   auto format = std::make_shared<PromqlFormat>();

@@ -6,11 +6,14 @@
 
 #include "cli/check_rules.h"
 #include "query/parse.h"
+#include "query/script/script.h"
 #include "rules/rule_test.h"
 #include "tsdb/memory_store.h"
 
 namespace vagt::cli {
 namespace {
+
+std::unique_ptr<tsdb::Store> empty_store() { return std::make_unique<tsdb::MemoryStore>(); }
 
 rules::RuleTestOptions test_options(const TestRules& test) {
   rules::RuleTestOptions options;
@@ -19,7 +22,7 @@ rules::RuleTestOptions test_options(const TestRules& test) {
   options.diff = test.diff;
   options.debug = test.debug;
   options.parse = parse_options(test.features);
-  options.make_store = [] { return std::make_unique<tsdb::MemoryStore>(); };
+  options.make_store = empty_store;
   return options;
 }
 
@@ -59,6 +62,13 @@ int test_rules(Context& context, const TestRules& test) {
     if (!file.flush()) return context.fail("cannot write " + test.junit_file);
   }
   return is_good ? kSuccess : kFailure;
+}
+
+int test_promql(Context& context, const TestPromql& test) {
+  std::string report;
+  const int status = query::script::test_promql(test.files, empty_store, report);
+  context.out << report;
+  return status;
 }
 
 int promql_format(Context& context, const PromqlFormat& format) {

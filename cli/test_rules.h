@@ -1,4 +1,4 @@
-// vagtctl test rules: unit tests of rules; promql format.
+// vagtctl test rules: unit tests of rules; test promql: scripts of PromQL; promql format.
 #pragma once
 
 #include <string>
@@ -16,6 +16,11 @@ struct TestRules {
   bool ignore_unknown_fields = false, diff = false, debug = false;
 };
 int test_rules(Context& context, const TestRules& test);
+
+struct TestPromql {
+  std::vector<std::string> files;
+};
+int test_promql(Context& context, const TestPromql& test);
 
 struct PromqlFormat {
   std::string expr;

@@ -197,5 +197,20 @@ TEST(TemplateRender, MadeUpAlertsAndMistakes) {
   EXPECT_EQ(render("x", "pdf").code, 1);
 }
 
+TEST_F(CheckTest, PromqlScripts) {
+  const std::string good =
+      write("good.test", "load 1m\n  a 1 2 3\n\neval instant at 2m a\n  a 3\n");
+  const std::string bad = write("bad.test", "load 1m\n  a 1 2 3\n\neval instant at 2m a\n  a 4\n");
+  Ran ran = run_tool({"test", "promql", good});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, HasSubstr("1 passed, 0 failed, 0 skipped"));
+  ran = run_tool({"test", "promql", good, bad});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("1 passed, 1 failed, 0 skipped"));
+  ran = run_tool({"test", "promql", write("rubbish.test", "evaluate a\n")});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.out, HasSubstr("rubbish.test:1"));
+}
+
 }  // namespace
 }  // namespace vagt
