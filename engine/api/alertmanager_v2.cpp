@@ -11,6 +11,7 @@ constexpr std::string_view kAlertmanagerVersion = "0.34.0";
 
 net::ServerResponse answer(int status, std::string json) {
   net::ServerResponse response = net::ServerResponse::json(status, std::move(json));
+  if (response.body.empty()) response.content_type.clear();
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
 }
