@@ -103,13 +103,23 @@ Status decode_label(std::string_view bytes, Labels::Pairs& out) {
     if (fields.field() == 2) value = fields.text();
   }
   if (!fields.ok()) return malformed("label");
-  if (!is_utf8_name(name) || !is_valid_utf8(value))
-    return Status::invalid(fmt::format("invalid label {}={}", quote(name), quote(value)));
   out.emplace_back(std::move(name), std::move(value));
   return {};
 }
 
-Result<WriteSeries> decode_series(std::string_view bytes) {
+// InvalidArgument: labels that no series can have.
+Result<Labels> checked_labels(Labels::Pairs pairs) {
+  for (const auto& [name, value] : pairs)
+    if (!is_utf8_name(name) || !is_valid_utf8(value))
+      return Status::invalid(fmt::format("invalid label {}={}", quote(name), quote(value)));
+  VAGT_TRY(Labels labels, Labels::make(std::move(pairs)));
+  if (!labels.has(kMetricName))
+    return Status::invalid(fmt::format("series {} has no metric name", labels.to_string()));
+  return labels;
+}
+
+// One series into the request; with bad labels it is counted as refused and the rest goes on.
+Status decode_series(std::string_view bytes, WriteRequest& request) {
   WriteSeries series;
   Labels::Pairs pairs;
   ProtoReader fields(bytes);
@@ -119,10 +129,15 @@ Result<WriteSeries> decode_series(std::string_view bytes) {
     if (fields.field() == 4) series.histograms = true;
   }
   if (!fields.ok()) return malformed("time series");
-  VAGT_TRY(series.labels, Labels::make(std::move(pairs)));
-  if (!series.labels.has(kMetricName))
-    return Status::invalid(fmt::format("series {} has no metric name", series.labels.to_string()));
-  return series;
+  Result<Labels> labels = checked_labels(std::move(pairs));
+  if (!labels.ok()) {
+    if (request.first_refusal.ok()) request.first_refusal = labels.error();
+    request.refused += series.samples.size();
+    return {};
+  }
+  series.labels = std::move(labels).value();
+  request.series.push_back(std::move(series));
+  return {};
 }
 
 std::string_view metric_type_name(uint64_t number) {
@@ -202,10 +217,7 @@ Result<WriteRequest> decode_write_request(std::string_view body, size_t max_byte
   WriteRequest request;
   ProtoReader fields(bytes);
   while (fields.next()) {
-    if (fields.field() == 1) {
-      VAGT_TRY(WriteSeries series, decode_series(fields.text()));
-      request.series.push_back(std::move(series));
-    }
+    if (fields.field() == 1) VAGT_CHECK_OK(decode_series(fields.text(), request));
     if (fields.field() == 3) VAGT_CHECK_OK(decode_metadata(fields.text(), request));
   }
   if (!fields.ok()) return malformed("write request");
@@ -213,7 +225,7 @@ Result<WriteRequest> decode_write_request(std::string_view body, size_t max_byte
 }
 
 Result<WriteOutcome> append_write_request(const WriteRequest& request, tsdb::Store& store) {
-  WriteOutcome outcome;
+  WriteOutcome outcome{0, request.refused, request.first_refusal};
   const auto appender = store.appender();
   for (const WriteSeries& series : request.series)
     VAGT_CHECK_OK(append_series(series, *appender, outcome));

@@ -22,6 +22,9 @@ struct WriteSeries {
 struct WriteRequest {
   std::vector<WriteSeries> series;
   std::vector<std::pair<std::string, tsdb::Metadata>> metadata;
+  // Samples of series whose labels are none; the other series go on without them.
+  size_t refused = 0;
+  Status first_refusal;  // what the first such series had wrong
 };
 
 // InvalidArgument: not snappy, or malformed protobuf. LimitExceeded: more than max_bytes inflated.

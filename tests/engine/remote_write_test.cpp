@@ -59,12 +59,29 @@ TEST(RemoteWrite, RefusesWhatIsMalformed) {
   const std::string whole = field(1, series);
   EXPECT_THAT(decode_write_request(compressed(whole.substr(0, whole.size() - 3)), 1 << 20),
               StatusIs(Code::InvalidArgument, "malformed"));
-  EXPECT_THAT(decode_write_request(compressed(field(1, label("job", "x"))), 1 << 20),
-              StatusIs(Code::InvalidArgument, "no metric name"));
-  EXPECT_THAT(decode_write_request(compressed(field(1, label("__name__", "\xff"))), 1 << 20),
-              StatusIs(Code::InvalidArgument, "invalid label"));
   EXPECT_THAT(decode_write_request(compressed(std::string(1000, 'x')), 100),
               StatusIs(Code::LimitExceeded));
+}
+
+// A sender throws a request away that was answered with 400: the good series must be in by then.
+TEST(RemoteWrite, ASeriesWithBadLabelsDoesNotHoldUpTheRest) {
+  const auto outcome_of = [](const std::string& bad) {
+    tsdb::MemoryStore store;
+    const std::string good = label("__name__", "b") + sample(3, 5);
+    const auto request =
+        decode_write_request(compressed(field(1, bad + sample(1, 5)) + field(1, good)), 1 << 20);
+    return append_write_request(request.value(), store).value();
+  };
+  WriteOutcome outcome = outcome_of(label("job", "x"));
+  EXPECT_EQ(outcome.stored, 1u);
+  EXPECT_EQ(outcome.refused, 1u);
+  EXPECT_THAT(outcome.first_refusal, StatusIs(Code::InvalidArgument, "no metric name"));
+  outcome = outcome_of(label("__name__", "\xff"));
+  EXPECT_EQ(outcome.stored, 1u);
+  EXPECT_THAT(outcome.first_refusal, StatusIs(Code::InvalidArgument, "invalid label"));
+  outcome = outcome_of(label("__name__", "a") + label("__name__", "b"));
+  EXPECT_EQ(outcome.stored, 1u);
+  EXPECT_FALSE(outcome.first_refusal.ok());
 }
 
 TEST(RemoteWrite, ARefusedSampleDoesNotHoldUpTheRest) {
