@@ -124,8 +124,9 @@ Status Group::run_rule(Runner& runner, Timestamp slot, std::stop_token stop, Gro
 
 Result<query::Vector> Group::query_vector(const query::Plan& plan, Timestamp at,
                                           std::stop_token stop) const {
-  VAGT_TRY(query::QueryResult result,
-           query::eval_instant(plan, *env_->store, at, env_->eval, stop));
+  query::EvalOptions options = env_->eval;
+  options.default_subquery_step = settings_.subquery_step;
+  VAGT_TRY(query::QueryResult result, query::eval_instant(plan, *env_->store, at, options, stop));
   if (auto* vector = std::get_if<query::Vector>(&result.value)) return std::move(*vector);
   if (const auto* scalar = std::get_if<query::ScalarValue>(&result.value)) {
     return query::Vector{{Labels(), scalar->t, scalar->v}};

@@ -44,6 +44,7 @@ struct GroupSettings {
   Duration interval = std::chrono::minutes(1);
   Duration query_offset{};
   Labels external_labels;
+  Duration subquery_step = std::chrono::minutes(1);  // of `[1h:]`: global.evaluation_interval
   friend bool operator==(const GroupSettings&, const GroupSettings&) = default;
 };
 

@@ -108,7 +108,7 @@ struct RuleManager::Impl {
       for (RuleGroup& group : file.groups) {
         const GroupSettings own{group.interval.value_or(settings.evaluation_interval),
                                 group.query_offset.value_or(settings.query_offset),
-                                settings.external_labels};
+                                settings.external_labels, settings.evaluation_interval};
         groups.push_back(make_group(std::move(group), own, now, !applied_once, old));
       }
     }

@@ -105,7 +105,8 @@ class TestRun {
       for (RuleGroup& group : loaded.file.groups) {
         const GroupSettings settings{group.interval.value_or(file_.evaluation_interval),
                                      group.query_offset.value_or(Duration{}),
-                                     Labels::from_map(test_.external_labels)};
+                                     Labels::from_map(test_.external_labels),
+                                     file_.evaluation_interval};
         groups_.push_back(std::make_unique<Group>(env_, std::move(group), settings));
       }
     }

@@ -73,6 +73,27 @@ TEST_F(RuleManagerTest, StepsOncePerSlotAndCountsMissedOnes) {
             std::string::npos);
 }
 
+TEST_F(RuleManagerTest, SubqueriesWithoutAStepTakeTheGlobalInterval) {
+  boot();
+  GlobalRuleSettings settings;
+  settings.evaluation_interval = std::chrono::seconds(10);
+  const char* kCounting =
+      "groups: [{name: g, interval: 1m, rules: [{record: r, expr: "
+      "'count_over_time(vector(1)[1m:])'}"
+      "]}]";
+  ASSERT_THAT(manager_->apply({rules_of(kCounting)}, settings), IsOk());
+  clock_.advance(minutes(1));
+  manager_->step(clock_.now());
+  const auto querier = store_->querier(clock_.now() - minutes(2), clock_.now());
+  const Matcher matchers[] = {Matcher::equal("__name__", "r")};
+  const auto cursor =
+      querier->select(matchers, {clock_.now() - minutes(2), clock_.now(), "series"});
+  ASSERT_TRUE(cursor->next());
+  SampleColumns columns;
+  cursor->read(columns, 10);
+  EXPECT_EQ(columns.v, std::vector<double>{6});
+}
+
 TEST_F(RuleManagerTest, RestartWhilePendingKeepsTheClock) {
   boot();
   advance(minutes(2), 95);
