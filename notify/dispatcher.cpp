@@ -8,6 +8,19 @@
 
 namespace vagt::notify {
 
+namespace {
+
+// Nobody could renew an alert while this process was down: before it counts as resolved, its source
+// gets as long as it had between two words, ten minutes at the most. One that was resolved stays
+// so.
+void grant_renewal(NotifyAlert& alert, Timestamp now) {
+  constexpr Duration kLongest = std::chrono::minutes(10);
+  const Duration had = alert.ends_at - alert.updated_at;
+  if (had > Duration(0)) alert.ends_at = std::max(alert.ends_at, now + std::min(had, kLongest));
+}
+
+}  // namespace
+
 Dispatcher::Dispatcher(Options options, Transport& transport, DeliveryLoop::Post post,
                        NotifyMetrics& metrics, base::Logger log)
     : options_(std::move(options)),
@@ -35,6 +48,7 @@ Status Dispatcher::load(const KvStore& kv, Timestamp now) {
     });
   };
   VAGT_CHECK_OK(each(kAlertPrefix, decode_alert, [&](const std::string&, NotifyAlert alert) {
+    grant_renewal(alert, now);
     Slot slot;
     slot.alert = std::make_shared<const NotifyAlert>(std::move(alert));
     slot.held_by = 1;  // recorded means not done with: apply() puts it into its groups

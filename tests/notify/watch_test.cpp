@@ -166,6 +166,21 @@ TEST(Watch, AlertsSilencesTimersAndDeliveriesSurviveAKill) {
   EXPECT_TRUE(w.kv.synced);
 }
 
+TEST(Watch, AnAlertThatLapsedWhileWeWereDownIsNotResolvedByThat) {
+  Watch w;
+  w.apply(small_config());
+  w.post(alert("Hot"), minutes(4));
+  w.run_for(seconds(2));
+  ASSERT_EQ(w.sent(), 1u);
+  w.clock.advance(minutes(30));
+  w.kill_and_restart();
+  w.run_for(minutes(3), seconds(1));
+  for (const auto& sent : w.transport.sent)
+    EXPECT_THAT(sent.body, Not(HasSubstr(R"("status":"resolved")")));
+  w.run_for(minutes(2), seconds(1));  // its source is silent
+  EXPECT_THAT(w.transport.sent.back().body, HasSubstr(R"("status":"resolved")"));
+}
+
 TEST(Watch, KilledWhileTheProviderThinksAsksAgain) {
   Watch w;
   w.apply(small_config());
