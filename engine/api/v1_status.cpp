@@ -150,8 +150,8 @@ net::ServerResponse status_walreplay(const StatusContext&, const net::ServerRequ
 
 void add_status_routes(Router& router, const StatusContext& context) {
   using Function = net::ServerResponse (*)(const StatusContext&, const net::ServerRequest&);
-  const auto add = [&](std::string_view path, Function function) {
-    router.get(path, Lane::Control,
+  const auto add = [&](std::string_view path, Function function, Lane lane = Lane::Control) {
+    router.get(path, lane,
                [&context, function](const net::ServerRequest& request, const PathArgs&) {
                  return function(context, request);
                });
@@ -160,7 +160,7 @@ void add_status_routes(Router& router, const StatusContext& context) {
   add("/api/v1/status/flags", status_flags);
   add("/api/v1/status/buildinfo", status_buildinfo);
   add("/api/v1/status/runtimeinfo", status_runtimeinfo);
-  add("/api/v1/status/tsdb", status_tsdb);
+  add("/api/v1/status/tsdb", status_tsdb, Lane::Query);  // walks every series
   add("/api/v1/status/walreplay", status_walreplay);
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/number_text.h"
+#include "base/yaml.h"
 #include "engine/api/v1_envelope.h"
 #include "engine/api/v1_status.h"
 
@@ -76,6 +77,51 @@ net::ServerResponse scrape_pools(const StatusContext& context, const net::Server
   });
 }
 
+void write_relabel_rule(base::JsonWriter& w, const scrape::RelabelConfig& rule) {
+  w.begin_object();
+  if (!rule.source_labels.empty()) {
+    w.key("sourceLabels").begin_array();
+    for (const std::string& name : rule.source_labels) w.string(name);
+    w.end_array();
+  }
+  w.key("separator").string(rule.separator).key("regex").string(rule.regex);
+  if (rule.modulus != 0) w.key("modulus").integer(static_cast<int64_t>(rule.modulus));
+  if (!rule.target_label.empty()) w.key("targetLabel").string(rule.target_label);
+  w.key("replacement").string(rule.replacement);
+  w.key("action").string(scrape::relabel_action_name(rule.action)).end_object();
+}
+
+Result<Labels> labels_of_json(std::string_view text) {
+  VAGT_TRY(const base::YamlNode node, base::parse_yaml(text, "labels"));  // JSON is YAML's subset
+  if (!node.is_map()) return node.error("expected an object of strings");
+  std::map<std::string, std::string> labels;
+  for (const base::YamlNode::Entry& entry : node.entries()) {
+    VAGT_TRY(labels[entry.key], entry.value.as_string());
+  }
+  return Labels::from_map(labels);
+}
+
+// What each relabelling rule of a pool makes of the discovered labels given as a JSON object.
+net::ServerResponse relabel_steps(const StatusContext& context, const net::ServerRequest& request) {
+  const std::string_view pool = request.param("scrapePool").value_or("");
+  if (pool.empty()) return v1_error(V1Error::BadData, "no scrapePool parameter provided");
+  const std::string_view text = request.param("labels").value_or("");
+  if (text.empty()) return v1_error(V1Error::BadData, "no labels parameter provided");
+  const auto labels = labels_of_json(text);
+  if (!labels.ok()) return v1_bad_parameter("labels", labels.error().message());
+  const auto steps = context.scrape.relabel_steps(pool, *labels);
+  if (!steps.ok()) return v1_error(V1Error::BadData, steps.error().message());
+  return v1_success([&](base::JsonWriter& w) {
+    w.begin_object().key("steps").begin_array();
+    for (const auto& [rule, output] : *steps) {
+      write_relabel_rule(w.begin_object().key("rule"), rule);
+      w.key("output").labels(output.value_or(Labels()));
+      w.key("keep").boolean(output.has_value()).end_object();
+    }
+    w.end_array().end_object();
+  });
+}
+
 net::ServerResponse targets_metadata(const StatusContext& context,
                                      const net::ServerRequest& request) {
   size_t limit = SIZE_MAX;
@@ -135,6 +181,7 @@ void add_target_routes(Router& router, const StatusContext& context) {
   add("/api/v1/targets", targets);
   add("/api/v1/scrape_pools", scrape_pools);
   add("/api/v1/targets/metadata", targets_metadata);
+  add("/api/v1/targets/relabel_steps", relabel_steps);
   add("/api/v1/alertmanagers", alertmanagers);
 }
 
