@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "base/arguments.h"
 #include "cli/command_line.h"
 
 namespace vagt::cli {
@@ -28,17 +29,6 @@ size_t next_word(const Words& words, size_t at) {
   return std::min(at, words.size());
 }
 
-// CLI11 takes `--flag=` for a flag whose value is missing; it is one whose value is empty.
-Words with_empty_values(const Words& words) {
-  Words out;
-  for (const std::string& word : words) {
-    const bool is_empty = word.starts_with("--") && word.find('=') == word.size() - 1;
-    out.push_back(is_empty ? word.substr(0, word.size() - 1) : word);
-    if (is_empty) out.emplace_back();
-  }
-  return out;
-}
-
 struct Group {
   const char* default_verb;
   std::set<std::string> verbs;
@@ -54,7 +44,7 @@ std::vector<std::string> complete_arguments(Words words) {
       {"config", {"show", {"show", "routes"}}},
       {"routes", {"show", {"show", "test"}}},
   };
-  words = with_empty_values(words);
+  words = base::with_empty_values(words);
   size_t at = next_word(words, 0);
   if (at < words.size() && words[at] == "help") {
     words.erase(words.begin() + static_cast<ptrdiff_t>(at));

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 
+#include "base/arguments.h"
 #include "base/number_text.h"
 #include "base/version.h"
 #include "base/yaml.h"
@@ -367,8 +369,10 @@ std::variant<Flags, EarlyExit> parse_flags(int argc, const char* const* argv) {
   std::map<std::string, Given> given;
   register_flags(app, specs, given);
   app.set_version_flag("--version", version_text("vagtd"));
+  std::vector<std::string> words = base::with_empty_values({argv + 1, argv + argc});
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     const bool version = success.get_name() == "CallForVersion";
     return EarlyExit{0, version ? version_text("vagtd") + "\n" : app.help()};

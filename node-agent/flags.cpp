@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "base/arguments.h"
 #include "base/version.h"
 #include "node-agent/collector_list.h"
 #include "node-agent/options.h"
@@ -168,8 +170,10 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
   add_sources(app, options.sources);
   add_collectors(app, raw.switched);
   CLI::App* collect = app.add_subcommand("collect", "Print the page once and exit");
+  std::vector<std::string> words = base::with_empty_values({argv + 1, argv + argc});
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& e) {
     std::ostringstream out, err;
     exit.code = app.exit(e, out, err) == 0 ? 0 : 1;

@@ -28,7 +28,7 @@ void Router::add(std::initializer_list<std::string_view> methods, std::string_vi
     const bool rest = argument && segment.ends_with("...}");
     route.segments.emplace_back(rest ? "{...}" : argument ? "{}" : segment);
   }
-  routes_.push_back(std::move(route));
+  routes_.push_back(std::make_shared<const Route>(std::move(route)));
 }
 
 bool Router::matches(const Route& route, const std::vector<std::string_view>& segments,
@@ -67,7 +67,8 @@ void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Resp
   }
   const std::vector<std::string_view> segments = split_path(path);
   std::string allowed;
-  for (const Route& route : routes_) {
+  for (const auto& shared : routes_) {
+    const Route& route = *shared;
     PathArgs args;
     if (!matches(route, segments, args)) continue;
     if (std::find(route.methods.begin(), route.methods.end(), request->method) ==
@@ -77,10 +78,8 @@ void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Resp
       continue;
     }
     base::WorkerPool& pool = route.lane == Lane::Control ? control_ : query_;
-    const Endpoint& endpoint = route.endpoint;
-    // The route lives as long as the router, which outlives its pools' tasks.
-    const bool taken = pool.submit([request, respond, &endpoint, args = std::move(args)] {
-      respond(endpoint(*request, args));
+    const bool taken = pool.submit([request, respond, shared, args = std::move(args)] {
+      respond(shared->endpoint(*request, args));
     });
     if (!taken) respond(net::ServerResponse::text(503, "too many requests are waiting\n"));
     return;

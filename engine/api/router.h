@@ -53,7 +53,7 @@ class Router {
   base::WorkerPool& control_;
   base::WorkerPool& query_;
   const std::string prefix_;
-  std::vector<Route> routes_;
+  std::vector<std::shared_ptr<const Route>> routes_;  // shared with the tasks under way
 };
 
 }  // namespace vagt::engine::api

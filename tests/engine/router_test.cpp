@@ -90,7 +90,8 @@ TEST_F(RouterTest, AFullQueryLaneSaysSoAndControlStillAnswers) {
   auto request = std::make_shared<net::ServerRequest>();
   request->method = "GET";
   request->path = "/slow";
-  router_.handle(request, [](net::ServerResponse) {});
+  std::promise<void> ended;
+  router_.handle(request, [&ended](net::ServerResponse) { ended.set_value(); });
   running.get_future().wait();
   auto queued = std::make_shared<net::ServerRequest>(*request);
   queued->path = "/query";
@@ -98,6 +99,7 @@ TEST_F(RouterTest, AFullQueryLaneSaysSoAndControlStillAnswers) {
   EXPECT_EQ(ask("GET", "/query").status, 503);
   EXPECT_EQ(ask("GET", "/healthy").body, "healthy");
   release.set_value();
+  ended.get_future().wait();
 }
 
 }  // namespace
