@@ -7,4 +7,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 else()
   # g++ 12 reports false positives of these inside libstdc++ when optimising (GCC bugs 105329, 105651).
   target_compile_options(vagt_warnings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+  if(VAGT_SANITIZE)
+    # The instrumentation hides initialisations inside std::variant from the analysis.
+    target_compile_options(vagt_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
