@@ -63,20 +63,36 @@ class Join final : public Operator {
     for (size_t row = 0; row < rows.rows(); ++row) {
       const size_t group = index_.find_or_add(rows.labels[row]);
       if (group == members_.size()) members_.emplace_back();
-      for (size_t other : members_[group]) note_duplicates(group, other, row);
+      note_duplicates(group, row);
       members_[group].push_back(row);
     }
+    first_rows_.clear();
     // With a value for missing ones every step is matched, so a duplicate is one whatever the other
     // side has.
     if (!duplicates_.empty() && fill_many_) return duplicate_error(duplicates_.begin()->first);
     return {};
   }
 
-  void note_duplicates(size_t group, size_t first, size_t second) {
-    const StepBatch& rows = one_.rows();
+  // Each row is looked at once, however many share its group.
+  void note_duplicates(size_t group, size_t row) {
+    if (members_[group].empty()) return;
+    std::vector<size_t>& first = first_rows_[group];
+    if (first.empty()) {
+      first.assign(steps_, kNobody);
+      claim_steps(first, members_[group].front());
+    }
+    const std::span<const uint8_t> mask = std::as_const(one_).rows().mask(row);
     for (size_t i = 0; i < steps_; ++i) {
-      if (rows.mask(first)[i] != 0 && rows.mask(second)[i] != 0)
-        duplicates_.try_emplace(i, Duplicate{group, first, second});
+      if (mask[i] != 0 && first[i] != kNobody)
+        duplicates_.try_emplace(i, Duplicate{group, first[i], row});
+    }
+    claim_steps(first, row);
+  }
+
+  void claim_steps(std::vector<size_t>& first, size_t row) const {
+    const std::span<const uint8_t> mask = one_.rows().mask(row);
+    for (size_t i = 0; i < steps_; ++i) {
+      if (mask[i] != 0 && first[i] == kNobody) first[i] = row;
     }
   }
 
@@ -235,7 +251,9 @@ class Join final : public Operator {
   Table one_;
   GroupIndex index_;
   ResultLabels result_labels_;
-  std::vector<std::vector<size_t>> members_;   // group → rows of one_
+  std::vector<std::vector<size_t>> members_;  // group → rows of one_
+  // Of groups with several members, while the one side is read: step → the first row there.
+  std::unordered_map<size_t, std::vector<size_t>> first_rows_;
   std::map<size_t, Duplicate> duplicates_;     // step → two rows of one_ that collide there
   std::vector<std::vector<uint8_t>> matched_;  // group → steps
   std::unordered_map<Labels, Emitted, LabelsHash> emitted_;

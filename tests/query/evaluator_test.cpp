@@ -214,6 +214,28 @@ TEST_F(EvaluatorTest, SaysWhenARateIsOfNoCounter) {
   EXPECT_THAT(counter->infos, IsEmpty());
 }
 
+// Values that multiply their length with each call count as the memory they take.
+TEST_F(EvaluatorTest, LabelFunctionsDoNotGrowWithoutLimit) {
+  options_.max_samples = 10'000;
+  std::string joins = "label_replace(vector(1), \"a\", \"0123456789abcdef\", \"\", \"\")";
+  std::string replaces = joins;
+  for (int i = 0; i < 14; ++i) {
+    joins = "label_join(" + joins + ", \"a\", \"\", \"a\", \"a\", \"a\")";
+    replaces = "label_replace(" + replaces + ", \"a\", \"$1$1$1\", \"a\", \"(.*)\")";
+  }
+  for (const std::string& text : {joins, replaces})
+    EXPECT_EQ(at(0, text),
+              "error: query processing would load too many samples into memory in query execution");
+}
+
+// The time to find the duplicates must not grow with the square of their number.
+TEST_F(EvaluatorTest, ManyDuplicatesAreFoundAtOnce) {
+  for (int i = 0; i < 20'000; ++i) add("x{i=\"" + std::to_string(i) + "\"}", {1});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(at(0, "x * on() x"), HasSubstr("many-to-many matching not allowed"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
 TEST_F(EvaluatorTest, LabelFunctionsRefuseCollisions) {
   add("x{i=\"a\"}", {1});
   add("x{i=\"b\"}", {2});
