@@ -1,7 +1,7 @@
 // The chunk codec on exposition text with timestamps (the load generator's dump): bytes per sample
 // and speed, by codec.
 //
-//   bench_codec FILE [samples per chunk]
+//   bench_codec FILE [samples per chunk] [small]
 #include <time.h>
 
 #include <array>
@@ -49,20 +49,22 @@ std::unordered_map<std::string, RawColumns> load(const char* path) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: bench_codec FILE [samples per chunk]\n");
+    std::fprintf(stderr, "usage: bench_codec FILE [samples per chunk] [small]\n");
     return 2;
   }
   const size_t per_chunk = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5760;
+  const auto effort = argc > 3 && std::string(argv[3]) == "small" ? Effort::Small : Effort::Quick;
   const auto all = load(argv[1]);
-  constexpr std::array<const char*, 5> kNames = {"constant", "run-length", "decimal", "xor", "raw"};
-  std::array<size_t, 5> bytes{}, samples{}, chunks{};
+  constexpr std::array<const char*, 7> kNames = {"constant", "run-length", "decimal", "xor",
+                                                 "raw",      "entropy",    "binary"};
+  std::array<size_t, 7> bytes{}, samples{}, chunks{};
   std::chrono::duration<double> encoding{}, decoding{};
   for (const auto& [name, columns] : all) {
     for (size_t i = 0; i < columns.size(); i += per_chunk) {
       const size_t n = std::min(per_chunk, columns.size() - i);
       std::string chunk;
       auto begin = cpu_now();
-      encode_chunk({columns.t.data() + i, n}, {columns.v.data() + i, n}, chunk);
+      encode_chunk({columns.t.data() + i, n}, {columns.v.data() + i, n}, chunk, effort);
       encoding += cpu_now() - begin;
       RawColumns back;
       back.t.reserve(n);

@@ -4,11 +4,20 @@
 #include <bit>
 
 #include "tsdb/core.h"
+#include "tsdb/disk_lookup.h"
 
 namespace vagt::tsdb {
 namespace {
 
 constexpr size_t kSealInline = 4096;  // series with closed chunks after which a commit writes them
+
+constexpr size_t kMostExpected = 16'384;  // samples an appender makes room for before they come
+constexpr size_t kAhead = 6;              // series to fetch from memory before their turn
+
+void prefetch(const Series& series) {
+  const char* at = reinterpret_cast<const char*>(&series);
+  for (size_t line = 0; line < sizeof series; line += 64) __builtin_prefetch(at + line, 1);
+}
 
 // Slot → the newest staged sample of it; cleared by moving on to the next round.
 class StagedIndex {
@@ -28,6 +37,9 @@ class StagedIndex {
   void clear() {
     ++round_;
     used_ = 0;
+  }
+  void reserve(size_t n) {
+    if (cells_.empty()) cells_.resize(std::bit_ceil(std::max<size_t>(64, n * 2 + 2)));
   }
 
  private:
@@ -60,7 +72,11 @@ class StagedIndex {
 class RocksAppender final : public Appender {
  public:
   RocksAppender(StoreCore& core, bool any_age)
-      : core_(core), any_age_(any_age), bounds_(core.bounds(any_age)), now_(core.now_seconds()) {}
+      : core_(core),
+        any_age_(any_age),
+        bounds_(core.bounds(any_age)),
+        now_(core.now_seconds()),
+        disk_(core) {}
   ~RocksAppender() override { forget(); }
 
   Result<SeriesRef> series(const Labels& labels) override {
@@ -77,6 +93,7 @@ class RocksAppender final : public Appender {
   Code append(SeriesRef ref, Sample sample) override {
     Series* series = core_.head_.resolve(ref);
     if (series == nullptr) return Code::NotFound;
+    if (batch_.samples.empty()) expect(core_.batch_size_.load(std::memory_order_relaxed));
     const Slot slot = Head::slot_of(ref);
     const int64_t t = to_millis(sample.t);
     const uint64_t bits = std::bit_cast<uint64_t>(sample.v);
@@ -118,6 +135,12 @@ class RocksAppender final : public Appender {
   }
 
  private:
+  // Pages are about as long as the last one: growing costs more than room does.
+  void expect(size_t samples) {
+    batch_.samples.reserve(samples);
+    index_.reserve(samples);
+  }
+
   // Both atomics belong together: read again when a commit came between.
   static std::pair<int64_t, uint64_t> newest_of(const Series& series) {
     while (true) {
@@ -127,23 +150,31 @@ class RocksAppender final : public Appender {
     }
   }
 
-  // Internal: nothing of that time is staged or in memory.
+  // Internal: nothing of that time is staged, in memory or on disk.
   Code check_late(Series& series, Slot slot, int64_t t, uint64_t bits) {
     if (const auto it = late_.find({slot, t}); it != late_.end())
       return it->second == bits ? Code::Ok : Code::Duplicate;
     for (const StagedSample& staged : batch_.samples)  // in order in this very batch
       if (staged.slot == slot && staged.t == t)
         return std::bit_cast<uint64_t>(staged.v) == bits ? Code::Ok : Code::Duplicate;
-    base::MutexLock lock(core_.head_.shard(slot));
-    double there;
-    if (!series.find(t, there)) return Code::Internal;
-    return std::bit_cast<uint64_t>(there) == bits ? Code::Ok : Code::Duplicate;
+    std::optional<double> there;
+    bool maybe_on_disk = false;
+    {
+      base::MutexLock lock(core_.head_.shard(slot));
+      double value;
+      if (series.find(t, value)) there = value;
+      maybe_on_disk = series.disk_last_t != kNoTime && t <= series.disk_last_t;
+    }
+    if (!there && maybe_on_disk) there = disk_.find(series.id, t);
+    if (!there) return Code::Internal;
+    return std::bit_cast<uint64_t>(*there) == bits ? Code::Ok : Code::Duplicate;
   }
 
   void forget() {
     for (const FreshSeries& fresh : batch_.fresh) core_.head_.settle(fresh.slot, false);
     batch_ = CommitBatch();
     late_.clear();
+    disk_.clear();
     index_.clear();
     last_slot_ = HeadIndex::kNone;
   }
@@ -155,6 +186,7 @@ class RocksAppender final : public Appender {
   CommitBatch batch_;
   StagedIndex index_;
   std::map<std::pair<Slot, int64_t>, uint64_t> late_;
+  DiskLookup disk_;
   Slot last_slot_ = HeadIndex::kNone;
   uint32_t last_index_ = 0;
 };
@@ -222,9 +254,10 @@ Status StoreCore::restore_newest(Slot slot) {
 Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
   Head::Found found = head_.find(labels, true);
   if (found.ref != SeriesRef::None) return found;
-  if (head_.size() >= options_.max_series)
-    return Status(Code::LimitExceeded,
-                  "series limit of " + std::to_string(options_.max_series) + " reached");
+  if (Status admitted = guard_.admit(head_.size()); !admitted.ok()) {
+    metrics_.series_refused.add();
+    return admitted;
+  }
   VAGT_TRY(const SeriesId known, disk_id(labels));
   found = head_.find_or_create(labels, known != 0 ? known : next_id_.fetch_add(1));
   if (found.ref == SeriesRef::None)
@@ -257,8 +290,7 @@ Status StoreCore::commit(CommitBatch& batch) {
 
 Status StoreCore::write_commit(CommitBatch& batch) {
   Batch out;
-  JournalWriter journal;
-  journal.reserve(batch.samples.size());
+  JournalWriter journal(batch.samples.size());
   for (const StagedSample& sample : batch.samples)
     journal.add(head_.at(sample.slot).id, sample.t, sample.v);
   std::vector<Series*> stored;
@@ -306,6 +338,7 @@ void StoreCore::apply(CommitBatch& batch) {
     for (auto& [metric, metadata] : batch.metadata) metadata_[metric] = metadata;
   }
   if (batch.samples.empty()) return;
+  batch_size_.store(std::min(batch.samples.size(), kMostExpected), std::memory_order_relaxed);
   // By shard, each in the order of the batch.
   std::array<uint32_t, Head::kShards + 1> begin{};
   for (const StagedSample& s : batch.samples) ++begin[Head::shard_number(s.slot) + 1];
@@ -325,6 +358,8 @@ void StoreCore::apply(CommitBatch& batch) {
     std::vector<SlotTime> watched_samples;
     base::MutexLock lock(head_.shard(batch.samples[order[begin[shard]]].slot));
     for (uint32_t i = begin[shard]; i < begin[shard + 1]; ++i) {
+      if (i + kAhead < batch.samples.size())
+        prefetch(head_.at(batch.samples[order[i + kAhead]].slot));
       const StagedSample& s = batch.samples[order[i]];
       Series& series = head_.at(s.slot);
       const size_t closed = series.extra() != nullptr ? series.extra()->closed.size() : 0;

@@ -106,7 +106,8 @@ std::optional<Header> read_header(ByteReader& in) {
 
 }  // namespace
 
-void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::string& out) {
+void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::string& out,
+                  Effort effort) {
   assert(!t.empty() && t.size() == v.size());
   const size_t tag_at = out.size();
   out.push_back(0);
@@ -114,7 +115,7 @@ void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::st
   put_zigzag(out, t.front());
   put_varint(out, static_cast<uint64_t>(t.back()) - static_cast<uint64_t>(t.front()));
   const TimeCodec time = encode_times(t, out);
-  const ValueCodec value = encode_values(v, out);
+  const ValueCodec value = encode_values(v, effort, out);
   out[tag_at] = static_cast<char>(static_cast<int>(time) << 4 | static_cast<int>(value));
 }
 

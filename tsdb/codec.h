@@ -25,11 +25,24 @@ struct ChunkSpan {
 };
 
 enum class TimeCodec : uint8_t { Regular = 0, Exceptions = 1, Deltas = 2 };
-enum class ValueCodec : uint8_t { Constant = 0, RunLength = 1, Decimal = 2, Xor = 3, Raw = 4 };
+enum class ValueCodec : uint8_t {
+  Constant = 0,
+  RunLength = 1,
+  Decimal = 2,
+  Xor = 3,
+  Raw = 4,
+  Entropy = 5,
+  Binary = 6
+};
+enum class Effort : uint8_t {
+  Quick,  // open chunks and those just closed
+  Small   // finished days: several times the CPU for a tenth less
+};
 
 // Appends the chunk of `t` (strictly ascending, not empty) and `v`; each column by whichever codec
 // is smallest.
-void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::string& out);
+void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::string& out,
+                  Effort effort = Effort::Quick);
 // Appends to `out`; false: the bytes are damaged, and `out` is as before.
 bool decode_chunk(std::string_view chunk, RawColumns& out);
 // Reads the header only; nullopt: damaged.

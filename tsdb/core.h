@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "tsdb/admission.h"
 #include "tsdb/database.h"
+#include "tsdb/guard.h"
 #include "tsdb/head.h"
 #include "tsdb/journal.h"
 #include "tsdb/readers.h"
@@ -67,6 +68,7 @@ struct StoreMetrics {
   base::Gauge& disk_bytes;
   base::Gauge& journal_bytes;
   base::Gauge& series_limit;
+  base::Counter& series_refused;
 };
 
 // Lock order: upkeep_mutex_, commit_mutex_, apply_mutex_, then Head's. Whoever changes the head or
@@ -120,6 +122,8 @@ class StoreCore {
   std::unique_ptr<base::Registry> own_registry_;  // when the caller has none
   StoreMetrics metrics_;
   Head head_;
+  CardinalityGuard guard_;
+  std::shared_ptr<void> guard_metrics_;  // their tokens
   Readers readers_;
   StateStore state_;
 
@@ -128,7 +132,9 @@ class StoreCore {
   std::atomic<int64_t> retired_max_{kNoTime};  // newest sample of series that left memory
   std::atomic<uint64_t> visible_{0};           // sequence of the last visible commit
   std::atomic<SeriesId> next_id_{1};
-  std::atomic<bool> log_dirty_{false};  // something was written since the last fsync
+  std::atomic<size_t> batch_size_{64};    // samples of the last commit
+  std::atomic<bool> log_dirty_{false};    // something was written since the last fsync
+  std::atomic<bool> sync_failed_{false};  // what the log has may never reach the disk
 
   base::Mutex upkeep_mutex_;  // one upkeep at a time
   Timestamp last_slow_upkeep_ VAGT_GUARDED_BY(upkeep_mutex_){};
@@ -169,7 +175,7 @@ class StoreCore {
 
 std::string meta_metadata_key(std::string_view metric);
 inline constexpr std::string_view kFormatKey = "format";
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 inline constexpr std::string_view kRetiredKey = "retired";
 inline constexpr std::string_view kSequenceKey = "sequence";
 inline std::string compacted_key(Day day) { return "c" + day_key(day); }

@@ -71,6 +71,12 @@ class NoSelfRecovery final : public rocksdb::EventListener {
                             bool* auto_recovery) override {
     *auto_recovery = false;
   }
+  // A failed write or fsync is final to RocksDB, until the process starts anew. But all that the
+  // log has is in memory too: resume() writes that to files and begins another log.
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+    if (error->IsIOError() && error->severity() == rocksdb::Status::Severity::kFatalError)
+      *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
+  }
 };
 
 rocksdb::ColumnFamilyOptions family_options(Family family,

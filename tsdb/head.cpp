@@ -96,8 +96,8 @@ Head::Found Head::insert(const Labels& labels, SeriesId id) {
   const Slot slot = take_slot();
   if (slot == HeadIndex::kNone) return {};
   Series& series = at(slot);
-  const std::vector<SymbolPair> pairs = index_.intern(labels);
-  series.labels = std::make_unique<SymbolPair[]>(pairs.size());
+  const std::vector<PairId> pairs = index_.intern(labels);
+  series.labels = std::make_unique<PairId[]>(pairs.size());
   std::copy(pairs.begin(), pairs.end(), series.labels.get());
   series.label_count = static_cast<uint16_t>(pairs.size());
   series.id = id;

@@ -63,6 +63,12 @@ class Head {
     base::MutexLock lock(index_mutex_);
     for (const Slot slot : index_.select(matchers)) f(slot, at(slot).pairs(), index_);
   }
+  // Calls f(index) under the index mutex.
+  template <class F>
+  void with_index(F f) const {
+    base::MutexLock lock(index_mutex_);
+    f(static_cast<const HeadIndex&>(index_));
+  }
   Labels labels(Slot slot) const {
     base::MutexLock lock(index_mutex_);
     return index_.labels(slot);

@@ -17,9 +17,10 @@ class SymbolMatcher {
         empty_(matcher.matches_empty()),
         equal_(matcher.op() == MatchOp::Equal ? symbols.find(matcher.value())
                                               : SymbolTable::kNone) {}
-  bool matches(std::span<const SymbolPair> pairs) {
+  bool matches(std::span<const PairId> pairs, const HeadIndex& index) {
     if (name_ == SymbolTable::kNone) return empty_;
-    for (const SymbolPair pair : pairs) {
+    for (const PairId id : pairs) {
+      const SymbolPair pair = index.pair(id);
       if (pair.name != name_) continue;
       if (matcher_.op() == MatchOp::Equal) return pair.value == equal_;
       const auto [it, fresh] = verdicts_.try_emplace(pair.value, false);
@@ -44,10 +45,11 @@ bool HeadIndex::equal(Slot slot, const Labels& labels) const {
   const auto pairs = pairs_of_(slot);
   const auto items = labels.items();
   if (pairs.size() != items.size()) return false;
-  for (size_t i = 0; i < items.size(); ++i)
-    if (symbols_.text(pairs[i].value) != items[i].value ||
-        symbols_.text(pairs[i].name) != items[i].name)
+  for (size_t i = 0; i < items.size(); ++i) {
+    const SymbolPair own = pair(pairs[i]);
+    if (symbols_.text(own.value) != items[i].value || symbols_.text(own.name) != items[i].name)
       return false;
+  }
   return true;
 }
 
@@ -79,11 +81,39 @@ void HeadIndex::grow() {
   used_ = size_;
 }
 
-std::vector<SymbolPair> HeadIndex::intern(const Labels& labels) {
-  std::vector<SymbolPair> pairs;
+PairId HeadIndex::acquire_pair(const Label& label) {
+  const Symbol name = symbols_.find(label.name), value = symbols_.find(label.value);
+  PairId id = kNoPair;
+  if (name != SymbolTable::kNone && value != SymbolTable::kNone) id = find_pair({name, value});
+  if (id == kNoPair) {
+    if (free_pairs_.empty()) {
+      id = static_cast<PairId>(pairs_.size());
+      pairs_.emplace_back();
+    } else {
+      id = free_pairs_.back();
+      free_pairs_.pop_back();
+    }
+    pairs_[id].pair = {symbols_.acquire(label.name), symbols_.acquire(label.value)};
+    pair_ids_.emplace(key(pairs_[id].pair), id);
+  }
+  ++pairs_[id].references;
+  return id;
+}
+
+void HeadIndex::release_pair(PairId id) {
+  if (--pairs_[id].references > 0) return;
+  const SymbolPair pair = pairs_[id].pair;
+  pair_ids_.erase(key(pair));
+  symbols_.release(pair.name);
+  symbols_.release(pair.value);
+  pairs_[id] = Pair();
+  free_pairs_.push_back(id);
+}
+
+std::vector<PairId> HeadIndex::intern(const Labels& labels) {
+  std::vector<PairId> pairs;
   pairs.reserve(labels.size());
-  for (const Label& label : labels.items())
-    pairs.push_back({symbols_.acquire(label.name), symbols_.acquire(label.value)});
+  for (const Label& label : labels.items()) pairs.push_back(acquire_pair(label));
   return pairs;
 }
 
@@ -97,29 +127,27 @@ void HeadIndex::add(Slot slot, uint64_t full_hash) {
   hashes_[at] = hash;
   ++size_;
   ++used_;
-  for (const SymbolPair pair : pairs_of_(slot)) {
-    std::vector<Slot>& slots = postings_[key(pair)].slots;
-    if (slots.empty()) values_[pair.name].insert(pair.value);
-    slots.push_back(slot);
+  for (const PairId id : pairs_of_(slot)) {
+    Pair& mine = pairs_[id];
+    if (mine.postings.slots.empty()) values_[mine.pair.name].insert(mine.pair.value);
+    mine.postings.slots.push_back(slot);
   }
 }
 
 void HeadIndex::remove(std::span<const Slot> slots) {
   if (slots.empty()) return;
   const std::unordered_set<Slot> gone(slots.begin(), slots.end());
-  std::unordered_set<uint64_t> touched;
+  std::unordered_set<PairId> touched;
   for (const Slot slot : slots)
-    for (const SymbolPair pair : pairs_of_(slot)) touched.insert(key(pair));
-  for (const uint64_t each : touched) {
-    const auto it = postings_.find(each);
-    if (it == postings_.end()) continue;
-    std::erase_if(it->second.slots, [&](Slot slot) { return gone.contains(slot); });
-    it->second.sorted = 0;
-    if (!it->second.slots.empty()) continue;
-    const auto name = static_cast<Symbol>(each >> 32);
-    if (auto& values = values_[name]; values.erase(static_cast<Symbol>(each)), values.empty())
-      values_.erase(name);
-    postings_.erase(it);
+    for (const PairId id : pairs_of_(slot)) touched.insert(id);
+  for (const PairId id : touched) {
+    Postings& postings = pairs_[id].postings;
+    std::erase_if(postings.slots, [&](Slot slot) { return gone.contains(slot); });
+    postings.sorted = 0;
+    if (!postings.slots.empty()) continue;
+    const SymbolPair pair = pairs_[id].pair;
+    if (auto& values = values_[pair.name]; values.erase(pair.value), values.empty())
+      values_.erase(pair.name);
   }
   for (Slot& entry : table_) {
     if (entry >= kDeleted || !gone.contains(entry)) continue;
@@ -127,24 +155,21 @@ void HeadIndex::remove(std::span<const Slot> slots) {
     --size_;
   }
   for (const Slot slot : slots)
-    for (const SymbolPair pair : pairs_of_(slot)) {
-      symbols_.release(pair.name);
-      symbols_.release(pair.value);
-    }
+    for (const PairId id : pairs_of_(slot)) release_pair(id);
 }
 
 const std::vector<Slot>& HeadIndex::postings(SymbolPair pair) {
   static const std::vector<Slot> kEmpty;
-  const auto it = postings_.find(key(pair));
-  if (it == postings_.end()) return kEmpty;
-  Postings& p = it->second;
+  const PairId id = find_pair(pair);
+  if (id == kNoPair) return kEmpty;
+  Postings& p = pairs_[id].postings;
   if (p.sorted < p.slots.size()) {
     const auto middle = p.slots.begin() + static_cast<std::ptrdiff_t>(p.sorted);
     std::sort(middle, p.slots.end());
     std::inplace_merge(p.slots.begin(), middle, p.slots.end());
     // Growing doubles; what is read is mostly done growing.
     if (p.slots.capacity() > p.slots.size() + p.slots.size() / 8) p.slots.shrink_to_fit();
-    p.sorted = p.slots.size();
+    p.sorted = static_cast<uint32_t>(p.slots.size());
   }
   return p.slots;
 }
@@ -185,15 +210,15 @@ bool HeadIndex::choose_base(std::span<const Matcher> matchers, std::vector<Slot>
     size_t size = SIZE_MAX - 1;
     if (matcher.op() == MatchOp::Equal) {
       const Symbol value = symbols_.find(matcher.value());
-      const auto it = postings_.find(key({name, value}));
-      if (value == SymbolTable::kNone || it == postings_.end()) return true;
-      size = it->second.slots.size();
+      const PairId id = value == SymbolTable::kNone ? kNoPair : find_pair({name, value});
+      if (id == kNoPair) return true;
+      size = pairs_[id].postings.slots.size();
     } else if (matcher.op() == MatchOp::Regex && !matcher.regex()->literals().empty()) {
       size = 0;
       for (const std::string& literal : matcher.regex()->literals())
         if (const Symbol value = symbols_.find(literal); value != SymbolTable::kNone)
-          if (const auto it = postings_.find(key({name, value})); it != postings_.end())
-            size += it->second.slots.size();
+          if (const PairId id = find_pair({name, value}); id != kNoPair)
+            size += pairs_[id].postings.slots.size();
     }
     if (best == nullptr || size < best_size) {
       best = &matcher;
@@ -213,15 +238,17 @@ std::vector<Slot> HeadIndex::select(std::span<const Matcher> matchers) {
   }
   for (const Matcher& matcher : matchers) {
     SymbolMatcher symbolic(matcher, symbols_);
-    std::erase_if(slots, [&](Slot slot) { return !symbolic.matches(pairs_of_(slot)); });
+    std::erase_if(slots, [&](Slot slot) { return !symbolic.matches(pairs_of_(slot), *this); });
   }
   return slots;
 }
 
 Labels HeadIndex::labels(Slot slot) const {
   std::vector<Label> items;
-  for (const SymbolPair pair : pairs_of_(slot))
-    items.push_back({symbols_.text(pair.name), symbols_.text(pair.value)});
+  for (const PairId id : pairs_of_(slot)) {
+    const SymbolPair own = pair(id);
+    items.push_back({symbols_.text(own.name), symbols_.text(own.value)});
+  }
   return Labels::from_sorted(items);
 }
 

@@ -20,20 +20,22 @@ namespace vagt::tsdb {
 class HeadIndex {
  public:
   // `pairs_of` gives the label pairs of a slot.
-  using PairsOf = std::function<std::span<const SymbolPair>(Slot)>;
+  using PairsOf = std::function<std::span<const PairId>(Slot)>;
   explicit HeadIndex(PairsOf pairs_of) : pairs_of_(std::move(pairs_of)) {}
 
   static constexpr Slot kNone = UINT32_MAX;
   Slot find(const Labels& labels) const;
-  // Symbols for a new series; the caller stores them where `pairs_of` finds them, then calls add().
-  std::vector<SymbolPair> intern(const Labels& labels);
+  // Label pairs for a new series; the caller stores them where `pairs_of` finds them, then calls
+  // add().
+  std::vector<PairId> intern(const Labels& labels);
   void add(Slot slot, uint64_t hash);
-  // Their symbols are released; `pairs_of` must still work.
+  // Their label pairs are released; `pairs_of` must still work.
   void remove(std::span<const Slot> slots);
 
   // Slots whose labels match, ascending.
   std::vector<Slot> select(std::span<const Matcher> matchers);
   Labels labels(Slot slot) const;
+  SymbolPair pair(PairId id) const { return pairs_[id].pair; }
   std::string_view text(Symbol symbol) const { return symbols_.text(symbol); }
   size_t size() const { return size_; }
   size_t symbols() const { return symbols_.size(); }
@@ -46,12 +48,24 @@ class HeadIndex {
  private:
   struct Postings {
     std::vector<Slot> slots;
-    size_t sorted = 0;  // the first so many are; new ones are merged in when next read
+    uint32_t sorted = 0;  // the first so many are; new ones are merged in when next read
+  };
+  struct Pair {
+    SymbolPair pair;
+    Postings postings;
+    uint32_t references = 0;
   };
   static constexpr Slot kDeleted = UINT32_MAX - 1;
   static uint64_t key(SymbolPair pair) { return uint64_t{pair.name} << 32 | pair.value; }
   bool equal(Slot slot, const Labels& labels) const;
   void grow();
+  static constexpr PairId kNoPair = UINT32_MAX;
+  PairId find_pair(SymbolPair pair) const {
+    const auto it = pair_ids_.find(key(pair));
+    return it == pair_ids_.end() ? kNoPair : it->second;
+  }
+  PairId acquire_pair(const Label& label);
+  void release_pair(PairId id);
   const std::vector<Slot>& postings(SymbolPair pair);
   bool choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base);
   bool collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out);
@@ -61,7 +75,9 @@ class HeadIndex {
   std::vector<Slot> table_;       // open addressing; kNone: empty, kDeleted: was used
   std::vector<uint32_t> hashes_;  // beside it
   size_t size_ = 0, used_ = 0;
-  std::unordered_map<uint64_t, Postings> postings_;
+  std::vector<Pair> pairs_;
+  std::vector<PairId> free_pairs_;
+  std::unordered_map<uint64_t, PairId> pair_ids_;
   std::unordered_map<Symbol, std::unordered_set<Symbol>> values_;  // of a name
 };
 

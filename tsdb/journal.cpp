@@ -4,14 +4,6 @@
 
 namespace vagt::tsdb {
 
-void JournalWriter::add(SeriesId id, int64_t t, double v) {
-  put_zigzag(record_, static_cast<int64_t>(id - last_id_));
-  put_zigzag(record_, wrap_sub(t, last_t_));
-  put_bits64(record_, v);
-  last_id_ = id;
-  last_t_ = t;
-}
-
 std::optional<JournalSample> JournalReader::next() {
   if (in_.done()) return std::nullopt;
   last_id_ += static_cast<uint64_t>(in_.zigzagged());

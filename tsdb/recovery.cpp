@@ -32,13 +32,14 @@ struct RecoveryState {
 
 Status RecoveryState::check_format() {
   VAGT_TRY(const auto stored, core.db_->get(Family::Meta, kFormatKey));
-  if (!stored) {
+  const auto mark = [this] {
     std::string version;
     put_big_endian(version, kFormatVersion);
     Batch batch;
     batch.put(Family::Meta, kFormatKey, version);
     return core.db_->write(batch, true);
-  }
+  };
+  if (!stored) return mark();
   ByteReader in(*stored);
   const uint32_t version = in.big_endian<uint32_t>();
   if (!in.ok()) return {Code::Corruption, "the format marker is damaged"};
@@ -46,6 +47,8 @@ Status RecoveryState::check_format() {
     return Status::invalid("the data has format " + std::to_string(version) +
                            ", written by a newer vagtd; this one reads up to format " +
                            std::to_string(kFormatVersion));
+  // What is there is read as it is; what is written from now on an older program cannot read.
+  if (version < kFormatVersion) return mark();
   return {};
 }
 

@@ -53,8 +53,9 @@ StoreMetrics::StoreMetrics(base::Registry& r)
       degraded(r.gauge("vagt_tsdb_degraded", "1 while the store refuses writes.")),
       disk_bytes(r.gauge("prometheus_tsdb_storage_blocks_bytes", "Bytes in the data directory.")),
       journal_bytes(r.gauge("vagt_tsdb_journal_bytes", "Samples journalled since the checkpoint.")),
-      series_limit(r.gauge("vagt_tsdb_series_limit", "Series beyond which new ones are refused.")) {
-}
+      series_limit(r.gauge("vagt_tsdb_series_limit", "Series beyond which new ones are refused.")),
+      series_refused(r.counter("vagt_tsdb_series_refused_total",
+                               "New series refused because the cardinality budget was spent.")) {}
 
 StoreCore::StoreCore(RocksStoreOptions options, std::unique_ptr<Database> db)
     : options_(std::move(options)),
@@ -62,16 +63,27 @@ StoreCore::StoreCore(RocksStoreOptions options, std::unique_ptr<Database> db)
       db_(std::move(db)),
       own_registry_(options_.registry == nullptr ? std::make_unique<base::Registry>() : nullptr),
       metrics_(options_.registry != nullptr ? *options_.registry : *own_registry_),
+      guard_({options_.max_series, options_.max_series_bytes}, log_),
       state_(*db_),
       retention_ms_(options_.retention.time.count()),
       retention_bytes_(static_cast<int64_t>(options_.retention.bytes)),
       window_ms_(options_.out_of_order_window.count()) {
   metrics_.series_limit.set(static_cast<double>(options_.max_series));
+  base::Registry& registry = options_.registry != nullptr ? *options_.registry : *own_registry_;
+  guard_metrics_ = registry.callback(
+      base::Registry::Kind::Gauge, "vagt_tsdb_exploding_series",
+      "Series of the metric that ate the cardinality budget, while new series are refused.",
+      [this](const auto& emit) {
+        if (const auto found = guard_.explosion())
+          emit(Labels::of({{"label", found->label}, {"metric", found->metric}}),
+               static_cast<double>(found->series));
+      });
 }
 
 // The journal has it all; the next start is quicker when its samples are in head records.
 StoreCore::~StoreCore() {
   thread_ = std::jthread();
+  guard_metrics_.reset();
   if (is_degraded_.load()) return;
   if (journal_size_ > options_.journal_bytes / 8)
     checkpoint().ignore("the journal still has it all");
@@ -127,20 +139,26 @@ StoreStats RocksStore::stats() const {
     stats.min_time = from_millis(oldest);
   stats.disk_bytes = core_->disk_bytes();
   stats.degraded = core_->degraded();
+  stats.over_budget = core_->guard_.state();
+  stats.series_refused = core_->guard_.refused();
   return stats;
 }
 
 CardinalityStats RocksStore::cardinality(size_t top) const {
   CardinalityCounter counter;
   std::vector<Label> labels;
-  core_->head_.visit({}, [&](Slot slot, std::span<const SymbolPair> pairs, const HeadIndex& index) {
+  core_->head_.visit({}, [&](Slot slot, std::span<const PairId> pairs, const HeadIndex& index) {
     if (core_->head_.at(slot).newest_t.load(std::memory_order_relaxed) == kNoTime) return;
     labels.clear();
-    for (const SymbolPair pair : pairs)
+    for (const PairId id : pairs) {
+      const SymbolPair pair = index.pair(id);
       labels.push_back({index.text(pair.name), index.text(pair.value)});
+    }
     counter.add(labels);
   });
-  return counter.finish(top);
+  CardinalityStats stats = counter.finish(top);
+  stats.exploding = core_->guard_.explosion();
+  return stats;
 }
 
 KvStore& RocksStore::state() { return core_->state_; }

@@ -25,6 +25,7 @@ struct RocksStoreOptions {
   Retention retention;
   Duration out_of_order_window{};               // counted from the newest stored sample; 0: none
   size_t max_series = 5'000'000;                // in memory; beyond it only new series are refused
+  uint64_t max_series_bytes = 0;                // of their memory, likewise; 0: no limit
   Duration idle_after = std::chrono::hours(1);  // a series without samples so long leaves memory
   uint64_t journal_bytes = 128u << 20;  // journal size after which open chunks are written out
   uint64_t min_free_bytes = 16u << 20;  // with less room on the disk, writes are refused

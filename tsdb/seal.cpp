@@ -196,7 +196,8 @@ void write_series_day(SeriesDay& series, Batch& batch) {
   for (size_t i = 0; i < all.size(); i += kSamplesPerRun) {
     const size_t n = std::min(kSamplesPerRun, all.size() - i);
     std::string chunk;
-    encode_chunk(std::span(all.t).subspan(i, n), std::span(all.v).subspan(i, n), chunk);
+    encode_chunk(std::span(all.t).subspan(i, n), std::span(all.v).subspan(i, n), chunk,
+                 Effort::Small);
     batch.put(Family::Chunks, chunk_key({series.key.day, series.key.id, all.t[i], 0}), chunk);
   }
 }

@@ -4,13 +4,17 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <new>
 
 #include "tsdb/bytes.h"
+#include "tsdb/live_block.h"
 
 namespace vagt::tsdb {
 namespace {
 
 constexpr size_t kBlock = 64;     // samples after which an encoded block is left alone
+constexpr size_t kMaxOpen = 240;  // samples of an open chunk
+constexpr size_t kMaxOpenBytes = 60'000;
 constexpr size_t kMaxLate = 240;  // samples after which out-of-order ones become chunks
 
 void copy_range(const RawColumns& from, int64_t mint, int64_t maxt, RawColumns& out) {
@@ -39,45 +43,107 @@ void Series::release_extra_if_empty() {
   if (extra_ != nullptr && extra_->closed.empty() && extra_->late.columns.t.empty()) extra_.reset();
 }
 
-void Series::set_open(std::string_view keep, std::string_view block, size_t block_count) {
-  std::string joined;
-  joined.reserve(keep.size() + 3 + block.size());
-  joined.append(keep);
-  put_sized(joined, block);
-  auto bytes = std::make_unique<char[]>(joined.size());
-  std::memcpy(bytes.get(), joined.data(), joined.size());
-  last_block_at_ = static_cast<uint32_t>(keep.size());
-  last_block_count_ = static_cast<uint16_t>(block_count);
-  open_ = std::move(bytes);
-  open_size_ = static_cast<uint32_t>(joined.size());
+void Series::resize_open(size_t size) {
+  char* bytes = static_cast<char*>(std::realloc(open_.get(), size));
+  if (bytes == nullptr) throw std::bad_alloc();
+  static_cast<void>(open_.release());
+  open_.reset(bytes);
+  open_size_ = static_cast<uint16_t>(size);
 }
 
-// Re-encodes the last block together with the tail while it is small: few blocks, few headers.
+void Series::set_last_block(size_t at, std::string_view block, size_t count) {
+  assert(at + 2 + block.size() <= UINT16_MAX);
+  resize_open(at + 2 + block.size());
+  const auto size = static_cast<uint16_t>(block.size());
+  std::memcpy(open_.get() + at, &size, 2);
+  std::memcpy(open_.get() + at + 2, block.data(), block.size());
+  last_block_at_ = static_cast<uint16_t>(at + 2);
+  last_block_count_ = static_cast<uint16_t>(count);
+}
+
+size_t Series::tail_times(int64_t (&t)[kTail]) const {
+  int64_t at = tail_base_;
+  for (size_t i = 0; i < tail_count_; ++i) t[i] = at += tail_dt_[i];
+  return tail_count_;
+}
+
+void Series::push_tail(RawColumns& out) const {
+  int64_t t[kTail];
+  const size_t n = tail_times(t);
+  for (size_t i = 0; i < n; ++i) out.push(t[i], tail_v_[i]);
+}
+
+bool Series::extend_live_block() {
+  if (open_size_ == 0 || !is_live_block(last_block())) return false;
+  int64_t t[kTail];
+  tail_times(t);
+  std::string group;
+  const std::string_view block = last_block();
+  if (!live_extend({open_.get() + last_block_at_, block.size()}, last_block_count_, t, tail_v_,
+                   group))
+    return false;
+  const size_t end = open_size_;
+  resize_open(end + group.size());
+  std::memcpy(open_.get() + end, group.data(), group.size());
+  const auto size = static_cast<uint16_t>(open_size_ - last_block_at_);
+  std::memcpy(open_.get() + last_block_at_ - 2, &size, 2);
+  last_block_count_ = static_cast<uint16_t>(last_block_count_ + kTail);
+  return true;
+}
+
+bool Series::start_live_block() {
+  int64_t t[kTail];
+  tail_times(t);
+  const bool after_live = open_size_ > 0 && is_live_block(last_block());
+  std::string block;
+  if (!live_start(t, tail_v_, after_live ? live_exponent(last_block()) : 0, block)) return false;
+  set_last_block(open_size_, block, kTail);
+  return true;
+}
+
+// What a live block does not take is encoded as a chunk is, together with the last block while that
+// is small: few blocks, few headers.
 void Series::fold_tail() {
   if (tail_count_ == 0) return;
-  RawColumns columns;
-  std::string_view keep(open_.get(), open_size_);
-  if (open_size_ > 0 && last_block_count_ + tail_count_ <= kBlock) {
-    ByteReader in(keep.substr(last_block_at_));
-    [[maybe_unused]] const bool good = decode_chunk(in.sized(), columns);
-    assert(good);
-    keep = keep.substr(0, last_block_at_);
+  if (tail_count_ < kTail || (!extend_live_block() && !start_live_block())) {
+    RawColumns columns;
+    size_t at = open_size_;
+    if (open_size_ > 0 && last_block_count_ + tail_count_ <= kBlock &&
+        !is_live_block(last_block())) {
+      [[maybe_unused]] const bool good = decode_chunk(last_block(), columns);
+      assert(good);
+      at = last_block_at_ - 2u;
+    }
+    push_tail(columns);
+    std::string block;
+    encode_chunk(columns.t, columns.v, block);
+    set_last_block(at, block, columns.size());
   }
-  for (size_t i = 0; i < tail_count_; ++i) columns.push(tail_base_ + tail_dt_[i], tail_v_[i]);
-  std::string block;
-  encode_chunk(columns.t, columns.v, block);
-  set_open(keep, block, columns.size());
   open_count_ = static_cast<uint16_t>(open_count_ + tail_count_);
   tail_count_ = 0;
 }
 
 void Series::decode_open(RawColumns& out) const {
-  ByteReader in({open_.get(), open_size_});
-  while (!in.done() && in.ok()) {
-    [[maybe_unused]] const bool good = decode_chunk(in.sized(), out);
-    assert(good);
+  for (size_t at = 0; at < open_size_;) {
+    uint16_t size;
+    std::memcpy(&size, open_.get() + at, 2);
+    const std::string_view block(open_.get() + at + 2, size);
+    if (is_live_block(block)) {
+      live_decode(block, out);
+    } else {
+      [[maybe_unused]] const bool good = decode_chunk(block, out);
+      assert(good);
+    }
+    at += 2u + size;
   }
-  for (size_t i = 0; i < tail_count_; ++i) out.push(tail_base_ + tail_dt_[i], tail_v_[i]);
+  push_tail(out);
+}
+
+void Series::clear_open() {
+  open_.reset();
+  open_size_ = last_block_at_ = 0;
+  open_count_ = last_block_count_ = 0;
+  tail_count_ = 0;
 }
 
 // A chunk never spans two days: retention drops whole days.
@@ -102,10 +168,7 @@ void Series::close_open() {
   RawColumns columns;
   decode_open(columns);
   push_closed(columns, 0);
-  open_.reset();
-  open_size_ = last_block_at_ = 0;
-  open_count_ = last_block_count_ = 0;
-  tail_count_ = 0;
+  clear_open();
 }
 
 void Series::close_all(uint64_t order) {
@@ -122,11 +185,11 @@ void Series::append(int64_t t, double v, uint64_t order) {
                      day_of(t) != day_of(open_first_)))
     close_open();
   if (!has_open()) open_first_ = t;
-  if (tail_count_ == kTail ||
-      (tail_count_ > 0 && static_cast<uint64_t>(t - tail_base_) > UINT32_MAX))
-    fold_tail();
+  int64_t last = tail_base_;
+  for (size_t i = 0; i < tail_count_; ++i) last += tail_dt_[i];
+  if (tail_count_ == kTail || (tail_count_ > 0 && wrap_sub(t, last) > UINT16_MAX)) fold_tail();
   if (tail_count_ == 0) tail_base_ = t;
-  tail_dt_[tail_count_] = static_cast<uint32_t>(t - tail_base_);
+  tail_dt_[tail_count_] = static_cast<uint16_t>(tail_count_ == 0 ? 0 : t - last);
   tail_v_[tail_count_++] = v;
   newest_bits.store(std::bit_cast<uint64_t>(v), std::memory_order_relaxed);
   newest_t.store(t, std::memory_order_relaxed);
@@ -185,7 +248,7 @@ void Series::collect(int64_t mint, int64_t maxt, std::vector<Run>& runs) const {
   if (tail_count_ == 0 || tail_base_ > mint) {
     decode_open(open);
   } else {
-    for (size_t i = 0; i < tail_count_; ++i) open.push(tail_base_ + tail_dt_[i], tail_v_[i]);
+    push_tail(open);
   }
   add(0, open);
 }
@@ -212,7 +275,7 @@ size_t Series::chunk_count() const {
 }
 
 size_t Series::memory_bytes() const {
-  size_t bytes = open_size_ + label_count * sizeof(SymbolPair);
+  size_t bytes = open_size_ + label_count * sizeof(PairId);
   if (extra_ == nullptr) return bytes;
   bytes += sizeof(SeriesExtra) + extra_->late.columns.t.capacity() * 16;
   for (const ClosedChunk& chunk : extra_->closed) bytes += sizeof chunk + chunk.bytes.capacity();
@@ -220,10 +283,7 @@ size_t Series::memory_bytes() const {
 }
 
 void Series::clear_samples() {
-  open_.reset();
-  open_size_ = last_block_at_ = 0;
-  open_count_ = last_block_count_ = 0;
-  tail_count_ = 0;
+  clear_open();
   extra_.reset();
 }
 
@@ -270,11 +330,13 @@ bool Series::restore(std::string_view record, uint64_t& sequence) {
     const auto span = chunk_span(bytes);
     RawColumns columns;
     if (!in.ok() || !span || !decode_chunk(bytes, columns)) return false;
+    if (kind == 1 && (span->count > kMaxOpen || bytes.size() > kMaxOpenBytes)) return false;
     if (kind == 0) {
       make_extra().late.columns = std::move(columns);
     } else if (kind == 1) {
       open_first_ = span->first_t;
-      set_open({}, bytes, span->count);
+      clear_open();
+      set_last_block(0, bytes, span->count);
       open_count_ = static_cast<uint16_t>(span->count);
     } else {
       make_extra().closed.push_back({*span, kind - 2, 0, std::string(bytes)});

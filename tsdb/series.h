@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ struct SeriesExtra {
 };
 
 // Fields by guard: `ref`, `newest_t`, `newest_bits`, `touched` are atomic and read without a lock;
-// `id`, `labels` are constant while `ref` is; the rest belongs to the shard's mutex.
-class Series {
+// `id`, `labels` are constant while `ref` is; the rest belongs to the shard's mutex. Three cache
+// lines: what appenders look at, what else an append changes, the tail's values.
+class alignas(64) Series {
  public:
   static constexpr size_t kTail = 8;
 
@@ -47,15 +49,33 @@ class Series {
   std::atomic<int64_t> newest_t{kNoTime};
   std::atomic<uint64_t> newest_bits{0};
   std::atomic<uint32_t> touched{0};  // seconds; when a sample last came, for retiring
+  Day indexed_day = INT32_MIN;       // the last day whose postings have it
   SeriesId id = 0;
-  std::unique_ptr<SymbolPair[]> labels;
+  std::unique_ptr<PairId[]> labels;
   uint16_t label_count = 0;
-  bool on_disk = false;           // its labels are: guarded by the commit mutex
-  bool dirty = false;             // changed since its head record was written
-  Day indexed_day = INT32_MIN;    // the last day whose postings have it
+  bool on_disk = false;  // its labels are: guarded by the commit mutex
+  bool dirty = false;    // changed since its head record was written
+
+ private:
+  // The open chunk: blocks, each with its length in two bytes before it, then the raw tail. The
+  // last block may be a live one.
+  uint8_t tail_count_ = 0;
+  uint16_t open_size_ = 0, last_block_at_ = 0;
+  uint16_t open_count_ = 0, last_block_count_ = 0;  // samples
+  struct Freed {
+    void operator()(char* bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<char, Freed> open_;
+  int64_t open_first_ = 0;
+  int64_t tail_base_ = 0;
+  uint16_t tail_dt_[kTail];  // to the sample before; the first is 0
+  std::unique_ptr<SeriesExtra> extra_;
+  double tail_v_[kTail];
+
+ public:
   int64_t disk_last_t = kNoTime;  // newest sample in chunks that left memory
 
-  std::span<const SymbolPair> pairs() const { return {labels.get(), label_count}; }
+  std::span<const PairId> pairs() const { return {labels.get(), label_count}; }
 
   // In order: `t` is beyond newest_t. `order` marks out-of-order chunks this may close.
   void append(int64_t t, double v, uint64_t order);
@@ -99,18 +119,17 @@ class Series {
   }  // staggered, so that they do not close at once
   void decode_open(RawColumns& out) const;
   SeriesExtra& make_extra();
-  void set_open(std::string_view keep, std::string_view block, size_t block_count);
-
-  // The open chunk: encoded blocks, each with its length before it, then the raw tail.
-  std::unique_ptr<char[]> open_;
-  uint32_t open_size_ = 0, last_block_at_ = 0;
-  uint16_t open_count_ = 0, last_block_count_ = 0;
-  uint8_t tail_count_ = 0;
-  int64_t open_first_ = 0;
-  int64_t tail_base_ = 0;
-  uint32_t tail_dt_[kTail];
-  double tail_v_[kTail];
-  std::unique_ptr<SeriesExtra> extra_;
+  std::string_view last_block() const {
+    return {open_.get() + last_block_at_, static_cast<size_t>(open_size_ - last_block_at_)};
+  }
+  bool extend_live_block();
+  bool start_live_block();
+  // The open chunk's bytes become those before `at` and this block.
+  void set_last_block(size_t at, std::string_view block, size_t count);
+  void resize_open(size_t size);
+  size_t tail_times(int64_t (&t)[kTail]) const;  // how many
+  void push_tail(RawColumns& out) const;
+  void clear_open();
 };
 
 // Joins runs into one ascending, unique column; of equal times the lowest order wins.

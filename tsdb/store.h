@@ -89,12 +89,25 @@ struct StoreStats {
   uint64_t head_chunks = 0;
   std::optional<Timestamp> min_time, max_time;
   uint64_t disk_bytes = 0;
-  std::string degraded;  // why writes are refused; "" when they are not
+  std::string degraded;     // why writes are refused; "" when they are not
+  std::string over_budget;  // why new series are refused, and what explodes; "" when they are not
+  uint64_t series_refused = 0;
+};
+// What ate the cardinality budget: a metric, and the label that has most values on it.
+struct Explosion {
+  std::string metric, label;
+  uint64_t series = 0;  // of the metric, in memory
+  uint64_t values = 0;  // of the label on that metric
+  std::string to_string() const {
+    return "metric " + metric + " has " + std::to_string(series) + " series, its label " + label +
+           " " + std::to_string(values) + " values";
+  }
 };
 struct CardinalityStats {
   uint64_t label_pairs = 0;
   std::vector<NamedCount> series_by_metric, values_by_label, bytes_by_label,
-      series_by_pair;  // largest first
+      series_by_pair;                  // largest first
+  std::optional<Explosion> exploding;  // while new series are refused
 };
 
 class Store {

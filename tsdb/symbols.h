@@ -17,6 +17,8 @@ struct SymbolPair {
   friend bool operator==(const SymbolPair&, const SymbolPair&) = default;
 };
 
+using PairId = uint32_t;  // names a label pair of the head: most series share most of theirs
+
 // Counts references and frees a string with its last one, so that memory follows the active series.
 // Not thread-safe.
 class SymbolTable {

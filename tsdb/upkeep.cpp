@@ -1,5 +1,6 @@
 // What runs beside reading and writing: the second's fsync, retention, idle series, a full disk.
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,15 @@ void StoreCore::check_room() {
               {{"error", resumed.message()}});
     return;
   }
+  // After a failed fsync the kernel may have dropped what it could not write, and the next fsync
+  // would call that a success: memory writes it anew, in files of its own.
+  if (sync_failed_.load()) {
+    if (const Status rewritten = db_->flush(); !rewritten.ok()) {
+      log_.warn("the disk still does not take writes", {{"error", rewritten.message()}});
+      return;
+    }
+    sync_failed_.store(false);
+  }
   make_ballast(options_.path, options_.ballast_bytes);
   base::MutexLock lock(degraded_mutex_);
   degraded_.clear();
@@ -96,6 +106,8 @@ Status StoreCore::step(Timestamp now) {
   if (is_degraded_.load()) return {};
   if (log_dirty_.exchange(false)) {
     if (const Status synced = db_->sync_log(); !synced.ok()) {
+      sync_failed_.store(true);
+      log_dirty_.store(true);
       enter_degraded("fsync failed: " + synced.message());
       return synced;
     }
@@ -112,11 +124,14 @@ Status StoreCore::step(Timestamp now) {
   }
   release_sealed();
   metrics_.series.set(static_cast<double>(head_.size()));
+  guard_.measure(head_, now);
   if (journal_full) VAGT_CHECK_OK(checkpoint());
   VAGT_CHECK_OK(apply_retention());
   if (now - last_slow_upkeep_ < kSlowUpkeep && now >= last_slow_upkeep_) return {};
   last_slow_upkeep_ = now;
   retire_idle(now);
+  // Chunks that went to disk leave holes between those that stay: whole free pages go back.
+  ::malloc_trim(0);
   metrics_.disk_bytes.set(static_cast<double>(disk_bytes()));
   return compact_days(false);
 }

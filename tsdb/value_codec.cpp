@@ -3,6 +3,8 @@
 namespace vagt::tsdb {
 namespace {
 
+constexpr size_t kFewestForEntropy = 128;  // below, its table costs more than it saves
+
 bool same_bits(double a, double b) {
   return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
@@ -49,7 +51,7 @@ bool decode_raw(ByteReader& in, std::span<double> v) {
 
 }  // namespace
 
-ValueCodec encode_values(std::span<const double> v, std::string& out) {
+ValueCodec encode_values(std::span<const double> v, Effort effort, std::string& out) {
   const size_t runs = count_runs(v);
   if (runs == 1) {
     put_bits64(out, v[0]);
@@ -57,9 +59,21 @@ ValueCodec encode_values(std::span<const double> v, std::string& out) {
   }
   const size_t begin = out.size();
   ValueCodec codec = ValueCodec::Decimal;
-  if (!encode_decimal(v, out)) {
+  if (!encode_decimal(v, IntCoding::Packed, out)) {
     encode_xor(v, out);
     codec = ValueCodec::Xor;
+    std::string coded;
+    if (effort == Effort::Small && v.size() >= kFewestForEntropy && encode_binary(v, coded) &&
+        coded.size() < out.size() - begin) {
+      out.replace(begin, std::string::npos, coded);
+      codec = ValueCodec::Binary;
+    }
+  } else if (effort == Effort::Small && v.size() >= kFewestForEntropy) {
+    std::string coded;
+    if (encode_decimal(v, IntCoding::Entropy, coded) && coded.size() < out.size() - begin) {
+      out.replace(begin, std::string::npos, coded);
+      codec = ValueCodec::Entropy;
+    }
   }
   if (runs * 10 < out.size() - begin) {
     std::string listed;
@@ -84,11 +98,15 @@ bool decode_values(ValueCodec codec, ByteReader& in, std::span<double> v) {
     case ValueCodec::RunLength:
       return decode_runs(in, v);
     case ValueCodec::Decimal:
-      return decode_decimal(in, v);
+      return decode_decimal(in, IntCoding::Packed, v);
     case ValueCodec::Xor:
       return decode_xor(in, v);
     case ValueCodec::Raw:
       return decode_raw(in, v);
+    case ValueCodec::Entropy:
+      return decode_decimal(in, IntCoding::Entropy, v);
+    case ValueCodec::Binary:
+      return decode_binary(in, v);
   }
   return false;
 }

@@ -7,14 +7,15 @@
 #include <random>
 
 #include "base/sample.h"
+#include "tsdb/entropy.h"
 #include "tsdb/pack.h"
 
 namespace vagt::tsdb {
 namespace {
 
-void expect_round_trip(const RawColumns& in) {
+void expect_round_trip(const RawColumns& in, Effort effort) {
   std::string chunk;
-  encode_chunk(in.t, in.v, chunk);
+  encode_chunk(in.t, in.v, chunk, effort);
   RawColumns out;
   ASSERT_TRUE(decode_chunk(chunk, out));
   ASSERT_EQ(out.t, in.t);
@@ -27,6 +28,11 @@ void expect_round_trip(const RawColumns& in) {
   EXPECT_EQ(span->count, in.size());
 }
 
+void expect_round_trip(const RawColumns& in) {
+  expect_round_trip(in, Effort::Quick);
+  expect_round_trip(in, Effort::Small);
+}
+
 template <class F>
 RawColumns regular(size_t n, F value) {
   RawColumns columns;
@@ -34,9 +40,9 @@ RawColumns regular(size_t n, F value) {
   return columns;
 }
 
-std::string encoded(const RawColumns& in) {
+std::string encoded(const RawColumns& in, Effort effort = Effort::Quick) {
   std::string chunk;
-  encode_chunk(in.t, in.v, chunk);
+  encode_chunk(in.t, in.v, chunk, effort);
   return chunk;
 }
 
@@ -130,8 +136,8 @@ TEST(Codec, DamagedBytesNeverCrash) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 3000; ++round) {
     const auto columns =
-        regular(1 + random() % 200, [&](size_t) { return any_value(random, round % 6); });
-    std::string chunk = encoded(columns);
+        regular(1 + random() % 400, [&](size_t) { return any_value(random, round % 6); });
+    std::string chunk = encoded(columns, round % 3 == 0 ? Effort::Quick : Effort::Small);
     if (round % 2 == 0)
       chunk.resize(random() % chunk.size());
     else
@@ -140,6 +146,73 @@ TEST(Codec, DamagedBytesNeverCrash) {
     out.push(1, 1);
     const bool good = decode_chunk(chunk, out);
     EXPECT_TRUE(good || out.size() == 1u);
+  }
+}
+
+TEST(Codec, AFinishedDayIsCodedByEntropy) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> noise(100, 20);
+  double sum = 0;
+  const auto counter =
+      regular(5760, [&](size_t) { return std::round(sum += noise(random)) / 100; });
+  const std::string quick = encoded(counter), small = encoded(counter, Effort::Small);
+  EXPECT_EQ(value_codec_of(quick), ValueCodec::Decimal);
+  EXPECT_EQ(value_codec_of(small), ValueCodec::Entropy);
+  // A normal distribution of that width has log2(20 * sqrt(2 pi e)) = 6.37 bits.
+  EXPECT_LT(double(small.size()) * 8 / 5760, 6.37 * 1.02);
+  EXPECT_LT(double(small.size()), double(quick.size()) * 0.93);
+  const auto rare = regular(5760, [&](size_t i) { return i % 97 == 3 ? 1.0 : 0.0; });
+  EXPECT_LT(encoded(rare, Effort::Small).size(), encoded(rare).size());
+  const auto sums = regular(5760, [&](size_t) { return sum += noise(random) * M_PI; });
+  EXPECT_EQ(value_codec_of(encoded(sums, Effort::Small)), ValueCodec::Binary);
+  EXPECT_LT(double(encoded(sums, Effort::Small).size()), double(encoded(sums).size()) * 0.9);
+  const auto beyond = regular(5760, [&](size_t i) { return 4e16 + 8 * double(i * i % 1000); });
+  EXPECT_EQ(value_codec_of(encoded(beyond, Effort::Small)), ValueCodec::Binary);
+  for (const auto& each : {counter, rare, sums, beyond}) expect_round_trip(each);
+}
+
+TEST(Codec, BinaryKeepsWhatIsNoNumber) {
+  auto columns = regular(1000, [](size_t i) { return std::ldexp(double(i) + 1000, -70) * M_PI; });
+  columns.v[0] = stale_marker();
+  columns.v[10] = -0.0;
+  columns.v[11] = HUGE_VAL;
+  columns.v[999] = normal_nan();
+  EXPECT_EQ(value_codec_of(encoded(columns, Effort::Small)), ValueCodec::Binary);
+  expect_round_trip(columns);
+  columns.v[500] = std::numeric_limits<double>::denorm_min();
+  EXPECT_NE(value_codec_of(encoded(columns, Effort::Small)), ValueCodec::Binary);
+  expect_round_trip(columns);
+}
+
+TEST(Entropy, AnythingRoundTrips) {
+  std::mt19937_64 random(20261130);
+  for (int round = 0; round < 600; ++round) {
+    std::vector<int64_t> values(1 + random() % 3000);
+    const int shift = round % 64;
+    for (auto& v : values) {
+      v = int64_t(random()) >> shift;
+      if (round % 5 == 0 && random() % 100 != 0) v = round;          // one value, rarely another
+      if (round % 7 == 0) v = int64_t(random() % 8 * random() % 9);  // skewed
+    }
+    if (round % 11 == 0) values.assign(values.size(), INT64_MIN);
+    if (round % 13 == 0) values.back() = INT64_MAX;
+    std::string out;
+    entropy_code(values, out);
+    EXPECT_LT(double(out.size()), double(entropy_size(values)) * 1.03 + 40) << round;
+    out += "rest";
+    std::vector<int64_t> back(values.size());
+    ByteReader in(out);
+    ASSERT_TRUE(entropy_decode(in, back)) << round;
+    ASSERT_EQ(back, values) << round;
+    ASSERT_EQ(in.left(), 4u);
+    for (int damage = 0; damage < 4; ++damage) {
+      std::string bad = out;
+      bad[random() % bad.size()] = char(random());
+      if (damage == 3) bad.resize(random() % bad.size());
+      ByteReader damaged(bad);
+      std::vector<int64_t> some(values.size());
+      static_cast<void>(entropy_decode(damaged, some));  // any answer, but no crash
+    }
   }
 }
 

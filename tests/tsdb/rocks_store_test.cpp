@@ -2,7 +2,6 @@
 #include "tsdb/rocks_store.h"
 
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <atomic>
 #include <cstdio>
@@ -11,8 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/tsdb/store_fixture.h"
-#include "tests/tsdb/temp_dir.h"
+#include "tests/tsdb/rocks_fixture.h"
 #include "tsdb/database.h"
 #include "tsdb/keys.h"
 
@@ -21,46 +19,6 @@ namespace {
 
 using test::IsOk;
 using test::StatusIs;
-
-Labels gpu(int i) {
-  return Labels::of({{"__name__", "temp"},
-                     {"gpu", std::to_string(i)},
-                     {"instance", "h" + std::to_string(i / 8)}});
-}
-
-class RocksStoreTest : public ::testing::Test {
- protected:
-  RocksStoreTest() {
-    options_.path = dir_.path();
-    options_.background = false;
-    options_.clock = &clock_;
-    options_.retention.time = Duration(0);
-  }
-  RocksStore& open() {
-    store_.reset();
-    auto opened = RocksStore::open(options_);
-    EXPECT_THAT(opened, IsOk());
-    store_ = std::move(*opened);
-    return *store_;
-  }
-  void put(const Labels& labels, const Points& points) { put_into(*store_, labels, points); }
-  Contents contents() { return read_store(*store_); }
-  // `count` commits of one sample each for `series` series, one second apart.
-  void write_rounds(int series, int first, int count) {
-    for (int n = first; n < first + count; ++n) {
-      auto appender = store_->appender();
-      for (int i = 0; i < series; ++i)
-        ASSERT_EQ(appender->append(*appender->series(gpu(i)), {from_millis(n * 1000), n + i * 0.5}),
-                  Code::Ok);
-      ASSERT_THAT(appender->commit(), IsOk());
-    }
-  }
-
-  const TempDir dir_;
-  test::ManualClock clock_;
-  RocksStoreOptions options_;
-  std::unique_ptr<RocksStore> store_;
-};
 
 TEST_F(RocksStoreTest, ReopeningChangesNoAnswer) {
   open();
@@ -126,6 +84,34 @@ TEST_F(RocksStoreTest, ANewerFormatIsRefused) {
     ASSERT_THAT((*db)->write(batch, true), IsOk());
   }
   EXPECT_THAT(RocksStore::open(options_), StatusIs(Code::InvalidArgument, "format 99"));
+}
+
+TEST_F(RocksStoreTest, AnOlderFormatIsReadAndMarkedAsOurs) {
+  open();
+  write_rounds(3, 0, 500);
+  const Contents before = contents();
+  store_.reset();
+  DatabaseOptions options;
+  options.path = dir_.path();
+  std::string version;
+  put_big_endian(version, uint32_t{1});
+  {
+    auto db = Database::open(options);
+    ASSERT_THAT(db, IsOk());
+    Batch batch;
+    batch.put(Family::Meta, "format", version);
+    ASSERT_THAT((*db)->write(batch, true), IsOk());
+  }
+  open();
+  EXPECT_EQ(contents(), before);
+  ASSERT_THAT(store_->flush(), IsOk());
+  EXPECT_EQ(contents(), before);
+  store_.reset();
+  auto db = Database::open(options);
+  ASSERT_THAT(db, IsOk());
+  const auto marker = (*db)->get(Family::Meta, "format");
+  ASSERT_THAT(marker, IsOk());
+  EXPECT_GT(ByteReader(**marker).big_endian<uint32_t>(), 1u);
 }
 
 TEST_F(RocksStoreTest, StateSurvives) {
@@ -407,31 +393,6 @@ TEST_F(RocksStoreTest, TheJournalIsTrimmedAndNothingIsLost) {
   EXPECT_EQ(contents(), before);
   EXPECT_EQ(before.at(gpu(7)).size(), 400u);
 }
-
-// A file system of its own, so that it can really be full.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::string& path) : path_(path) {
-    std::filesystem::create_directory(path_);
-    mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=48m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  // Leaves about `left` bytes.
-  void fill(uint64_t left) {
-    const uint64_t free = std::filesystem::space(path_).available;
-    std::ofstream file(path_ + "/filler", std::ios::binary);
-    const std::string piece(4096, 'x');
-    for (uint64_t n = 0; n + left + piece.size() < free; n += piece.size()) file << piece;
-  }
-  void empty() { std::filesystem::remove(path_ + "/filler"); }
-
- private:
-  const std::string path_;
-  bool mounted_ = false;
-};
 
 TEST_F(RocksStoreTest, AFullDiskRefusesWritesAndRecoversByItself) {
   SmallDisk disk(dir_ / "disk");

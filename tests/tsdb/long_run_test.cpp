@@ -1,0 +1,111 @@
+// Weeks of scrapes in simulated time: what remains is the span retention says, and the disk does
+// not fill meanwhile.
+#include <gtest/gtest.h>
+
+#include "tests/tsdb/rocks_fixture.h"
+
+namespace vagt::tsdb {
+namespace {
+
+constexpr int64_t kStep = 15'000;
+constexpr int64_t kDay = 86'400'000;
+constexpr int64_t kBegin = 19'700 * kDay + 7 * 3'600'000;  // in the middle of a day
+
+class LongRunTest : public RocksStoreTest {
+ protected:
+  static double value(int series, int64_t n) {
+    return series % 3 == 0 ? series : double((n * (series + 3) + n * n % 97) % 100'000) / 8;
+  }
+
+  // Scrapes every 15 s for `days`, upkeep every five minutes, a restart in between. The files are
+  // never larger than `bound`.
+  void run(int series, int days, uint64_t bound) {
+    series_ = series;
+    clock_.set(from_millis(kBegin));
+    open();
+    const int64_t rounds = days * (kDay / kStep);
+    std::vector<SeriesRef> refs;
+    for (count_ = 0; count_ < rounds; ++count_) {
+      const int64_t t = kBegin + count_ * kStep;
+      clock_.set(from_millis(t));
+      if (count_ == rounds / 2) {
+        open();
+        refs.clear();
+      }
+      auto appender = store_->appender();
+      for (int i = 0; refs.size() < size_t(series); ++i) refs.push_back(*appender->series(gpu(i)));
+      for (int i = 0; i < series; ++i)
+        ASSERT_EQ(appender->append(refs[size_t(i)], {from_millis(t), value(i, count_)}), Code::Ok);
+      ASSERT_THAT(appender->commit(), test::IsOk());
+      if (count_ % 20 != 0) continue;
+      ASSERT_THAT(store_->step(clock_.now()), test::IsOk());
+      if (count_ % 5760 == 0) {
+        ASSERT_LT(store_->stats().disk_bytes, bound) << "after " << count_ / 5760 << " days";
+      }
+    }
+    ASSERT_THAT(store_->step(clock_.now()), test::IsOk());
+  }
+
+  // Every series has every sample from `first` on, and nothing before. Returns false on a fault.
+  bool has_all_from(int64_t first) {
+    const Contents all = contents();
+    EXPECT_EQ(all.size(), size_t(series_));
+    const int64_t skipped = (first - kBegin + kStep - 1) / kStep;
+    for (int i = 0; i < series_; ++i) {
+      const Points& points = all.at(gpu(i));
+      if (points.size() != size_t(count_ - skipped)) {
+        ADD_FAILURE() << "series " << i << ": " << points.size() << " samples from "
+                      << points.front().t << ", expected " << count_ - skipped << " from " << first;
+        return false;
+      }
+      for (int64_t n = skipped; n < count_; ++n) {
+        const PlainPoint expected{kBegin + n * kStep, value(i, n)};
+        if (points[size_t(n - skipped)] == expected) continue;
+        ADD_FAILURE() << "series " << i << " differs at " << expected;
+        return false;
+      }
+    }
+    return true;
+  }
+  int64_t newest() const { return kBegin + (count_ - 1) * kStep; }
+
+  int series_ = 0;
+  int64_t count_ = 0;
+};
+
+// The bound allows for the log, memtables written out early, and files not compacted yet.
+uint64_t bound_for(int series, int days) {
+  return (64u << 20) + uint64_t(series) * uint64_t(days) * 5760 * 5 / 2;
+}
+
+TEST_F(LongRunTest, AWeekWithTwoDaysKept) {
+  options_.retention.time = std::chrono::hours(48);
+  ASSERT_NO_FATAL_FAILURE(run(3, 7, bound_for(3, 3)));
+  EXPECT_TRUE(has_all_from(newest() - 2 * kDay));
+  open();
+  EXPECT_TRUE(has_all_from(newest() - 2 * kDay));
+}
+
+TEST_F(LongRunTest, DISABLED_NinetyDaysWithThirtyKept) {
+  options_.retention.time = std::chrono::hours(24 * 30);
+  ASSERT_NO_FATAL_FAILURE(run(50, 90, bound_for(50, 31)));
+  EXPECT_TRUE(has_all_from(newest() - 30 * kDay));
+  open();
+  EXPECT_TRUE(has_all_from(newest() - 30 * kDay));
+}
+
+TEST_F(LongRunTest, DISABLED_NinetyDaysWithASizeCap) {
+  options_.retention.time = std::chrono::hours(24 * 30);
+  options_.retention.bytes = 4u << 20;
+  ASSERT_NO_FATAL_FAILURE(run(50, 90, bound_for(50, 1) + options_.retention.bytes * 3));
+  const auto oldest = store_->stats().min_time;
+  ASSERT_TRUE(oldest);
+  // Whole days, fewer than thirty and more than what is in memory.
+  EXPECT_EQ(to_millis(*oldest) % kDay, 0);
+  EXPECT_GT(to_millis(*oldest), newest() - 30 * kDay);
+  EXPECT_LT(to_millis(*oldest), newest() - 2 * kDay);
+  EXPECT_TRUE(has_all_from(to_millis(*oldest)));
+}
+
+}  // namespace
+}  // namespace vagt::tsdb
