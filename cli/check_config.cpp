@@ -54,12 +54,6 @@ void check_paging(Context& context, const PrometheusConfig& config,
     errors.push_back(config.notify_file + ": " + error);
   for (const std::string& warning : findings.warnings)
     context.err << " WARNING: " << warning << "\n";
-  bool pages = false;
-  for (const auto& receiver : notify->receivers) pages = pages || !receiver.integrations.empty();
-  if (!pages) {
-    context.err << " WARNING: nobody will be paged: no receiver of " << config.notify_file
-                << " has an integration\n";
-  }
 }
 
 // The rule files there are; errors that make the configuration useless are added.

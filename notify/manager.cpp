@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "base/mailbox.h"
@@ -34,12 +35,19 @@ PostedAlert from_rule(const Alert& alert) {
   return posted;
 }
 
+void add_routed(const RouteConfig& route, std::set<std::string>& receivers) {
+  receivers.insert(route.receiver);  // "" where the parent's goes on
+  for (const RouteConfig& child : route.routes) add_routed(child, receivers);
+}
+
 std::string why_nobody(const Config& config) {
   if (config.receivers.empty()) return "no receiver is configured";
+  std::set<std::string> routed;
+  add_routed(config.route, routed);
   for (const ReceiverConfig& receiver : config.receivers) {
-    if (!receiver.integrations.empty()) return "";
+    if (routed.contains(receiver.name) && !receiver.integrations.empty()) return "";
   }
-  return "no receiver has an integration";
+  return "no receiver that a route leads to has an integration";
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ class NotifyManager final : public AlertSink {
   std::vector<std::string> route(const Labels& labels);
 
   bool ready() const;  // a configuration is applied and the state is read
-  // Why nobody would be paged now ("no configuration", "no receiver has an integration"); "" when
-  // somebody would.
+  // Why nobody would be paged now (no configuration, no receiver with an integration that a route
+  // leads to); "" when somebody would.
   std::string nobody_paged() const;
   Timestamp started_at() const;
 

@@ -406,7 +406,11 @@ TEST(Watch, SaysWhenNobodyWouldBePaged) {
   config.receivers[0].integrations.clear();
   w.apply(config);
   EXPECT_TRUE(w.manager->ready());
-  EXPECT_THAT(w.manager->nobody_paged(), HasSubstr("no receiver has an integration"));
+  EXPECT_THAT(w.manager->nobody_paged(), HasSubstr("no receiver that a route leads to"));
+  config.receivers.push_back(small_config().receivers[0]);  // one that no route leads to
+  config.receivers.back().name = "forgotten";
+  w.apply(config);
+  EXPECT_THAT(w.manager->nobody_paged(), HasSubstr("no receiver that a route leads to"));
   w.apply(small_config());
   EXPECT_EQ(w.manager->nobody_paged(), "");
 }
