@@ -73,6 +73,7 @@ GroupCounts Group::evaluate(Timestamp slot, std::stop_token stop) {
     if (stop.stop_requested()) return counts;
     const auto start = env_->clock != nullptr ? env_->clock->steady_now() : begin;
     Status status = run_rule(*runner, slot, stop, counts);
+    if (!status.ok() && stop.stop_requested()) return counts;  // cut short, nothing is wrong
     ++counts.rules;
     base::MutexLock lock(mutex_);
     const bool was_good = runner->health != RuleHealth::Bad;
@@ -118,6 +119,11 @@ Status Group::run_rule(Runner& runner, Timestamp slot, std::stop_token stop, Gro
   for (const auto& [labels, ref] : std::exchange(orphans_, {})) writer.end(labels, ref);
   const Status committed = writer.commit();
   counts.samples += writer.samples();
+  if (committed.ok() && writer.dropped() > 0) {
+    env_->log.warn("The store refused results of a rule", {{"group", definition_.name},
+                                                           {"name", rule_name(*runner.rule)},
+                                                           {"num_dropped", writer.dropped()}});
+  }
   if (status.ok() && !committed.ok()) return Status(committed).at("writing results");
   return status;
 }

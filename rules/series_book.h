@@ -52,7 +52,8 @@ class SeriesBook {
 class ResultWriter {
  public:
   ResultWriter(tsdb::Store& store, Timestamp at) : store_(store), at_(at) {}
-  // Errors of single samples are counted, the last one is kept.
+  // A sample that is refused is counted and does not hold up the rest; commit() answers with the
+  // first series that could not be made.
   void write(SeriesBook::Entry& entry, double value);
   void end(const Labels& labels, tsdb::SeriesRef ref);  // staleness marker
   Status commit();
