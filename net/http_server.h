@@ -55,9 +55,13 @@ struct ServerOptions {
   size_t threads = 1;
   size_t max_header_bytes = 1u << 20;  // request line included: GET queries are long
   uint64_t max_body_bytes = 64u << 20;
+  uint64_t max_form_bytes = 10u << 20;  // of a body that is parsed as a form
+  size_t max_params = 10'000;           // of a form and the query string together
   size_t max_connections = 512;
   Duration read_timeout = std::chrono::minutes(5);  // of a request under way, and idle keep-alive
-  std::string cors_origin = ".*";                   // regex, anchored
+  // A newcomer's first header: clients that only connect must not keep others out for long.
+  Duration first_header_timeout = std::chrono::seconds(10);
+  std::string cors_origin = ".*";  // regex, anchored
 };
 
 class HttpServer {

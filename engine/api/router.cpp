@@ -1,6 +1,8 @@
 #include "engine/api/router.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 namespace vagt::engine::api {
 namespace {
@@ -18,11 +20,26 @@ std::vector<std::string_view> split_path(std::string_view path) {
 
 net::ServerResponse not_found() { return net::ServerResponse::text(404, "404 page not found\n"); }
 
+// One request that asks for too much memory must not take the pool, and so the program, along.
+Endpoint guarded(Endpoint endpoint) {
+  return [endpoint = std::move(endpoint)](const net::ServerRequest& request,
+                                          const PathArgs& args) -> net::ServerResponse {
+    try {
+      return endpoint(request, args);
+    } catch (const std::bad_alloc&) {
+      return net::ServerResponse::text(503, "not enough memory for this request\n");
+    } catch (const std::exception& failure) {
+      return net::ServerResponse::text(500,
+                                       std::string("internal error: ") + failure.what() + "\n");
+    }
+  };
+}
+
 }  // namespace
 
 void Router::add(std::initializer_list<std::string_view> methods, std::string_view pattern,
                  Lane lane, Endpoint endpoint) {
-  Route route{{methods.begin(), methods.end()}, {}, lane, std::move(endpoint)};
+  Route route{{methods.begin(), methods.end()}, {}, lane, guarded(std::move(endpoint))};
   for (const std::string_view segment : split_path(pattern)) {
     const bool argument = segment.size() > 1 && segment.front() == '{';
     const bool rest = argument && segment.ends_with("...}");

@@ -37,7 +37,8 @@ net::ServerResponse remote_write(const WriteContext& context, const net::ServerR
 // One import: series of the page by their text, so that a repeated series is looked up once.
 class Import {
  public:
-  explicit Import(tsdb::Store& store) : store_(store), appender_(store.import_appender()) {}
+  Import(tsdb::Store& store, std::stop_token stop)
+      : store_(store), stop_(std::move(stop)), appender_(store.import_appender()) {}
 
   Status run(std::string_view body) {
     exposition::Parser parser(body, exposition::Format::Text);
@@ -99,11 +100,16 @@ class Import {
     if (++in_batch_ < kBatch) return {};
     in_batch_ = 0;
     VAGT_CHECK_OK(appender_->commit());
+    // A long import must not hold up the end of the program; what is committed is told.
+    if (stop_.stop_requested())
+      return {Code::Unavailable,
+              fmt::format("the import was cut short after {} samples", outcome_.stored)};
     appender_ = store_.import_appender();
     return {};
   }
 
   tsdb::Store& store_;
+  const std::stop_token stop_;
   std::unique_ptr<tsdb::Appender> appender_;
   std::unordered_map<std::string_view, tsdb::SeriesRef> refs_;  // keys are views into the body
   WriteOutcome outcome_;
@@ -120,7 +126,7 @@ net::ServerResponse import_text(const WriteContext& context, const net::ServerRe
     inflated = std::move(result).value();
     body = inflated;
   }
-  Import import(context.store);
+  Import import(context.store, request.closed);
   const Status status = import.run(body);
   count(context, import.outcome());
   if (!status.ok())

@@ -23,8 +23,9 @@ void add_cors(const ServerRequest& request, const Regex& origins, bool any,
 // "Mon, 02 Jan 2006 15:04:05 GMT"
 std::string http_date(Timestamp t);
 
-// Fills path and params from target and a form body. The Status is for a 400.
-Status complete_request(ServerRequest& request);
+// Fills path and params from target and a form body. The Status is for a 400; LimitExceeded for a
+// 413.
+Status complete_request(ServerRequest& request, const ServerOptions& limits);
 
 // Status line and headers up to the empty line; Content-Length is the body's, which HEAD does not
 // send. `connection` is that header's value, "" for none.

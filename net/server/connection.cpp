@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/asio/post.hpp>
@@ -127,7 +128,9 @@ class PlainConnection final : public Connection,
                             : boost::optional<std::uint64_t>(context_.options.max_body_bytes));
     is_idle_ = buffer_.size() == 0;
     if (is_idle_) context_.connections.move_to_end(entry_);
-    stream_.expires_after(context_.options.read_timeout);
+    stream_.expires_after(has_served_ ? context_.options.read_timeout
+                                      : std::min(context_.options.read_timeout,
+                                                 context_.options.first_header_timeout));
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = shared_from_this()](error_code error, size_t) {
                               self->is_idle_ = false;
@@ -148,6 +151,7 @@ class PlainConnection final : public Connection,
 
   // Under the deadline that read_header set: a request that drips in ends with it.
   void read_body() {
+    stream_.expires_after(context_.options.read_timeout);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](error_code error, size_t) {
                        if (error) return self->on_read_failure(error);
@@ -191,13 +195,14 @@ class PlainConnection final : public Connection,
     request->remote = remote_;
     closed_ = std::stop_source();
     request->closed = closed_.get_token();
-    const Status complete = complete_request(*request);
+    const Status complete = complete_request(*request, context_.options);
     const auto owner = owner_.lock();
     if (!owner) return close();
     watch_for_hang_up();
     const auto exchange = std::make_shared<Exchange>(owner, shared_from_this(), request);
     if (!complete.ok())
-      return exchange->answer(ServerResponse::text(400, complete.message() + "\n"));
+      return exchange->answer(ServerResponse::text(
+          complete.code() == Code::LimitExceeded ? 413 : 400, complete.message() + "\n"));
     try {
       context_.handler(
           request, [exchange](ServerResponse response) { exchange->answer(std::move(response)); });

@@ -1,9 +1,18 @@
 // The handlers' view of a request; no Beast here.
+#include <algorithm>
 #include <utility>
 
 #include "net/server/answer.h"
 
 namespace vagt::net {
+namespace {
+
+// Counted before they are built: millions of pairs would keep the I/O thread from everybody else.
+size_t count_pairs(std::string_view text) {
+  return text.empty() ? 0 : static_cast<size_t>(std::count(text.begin(), text.end(), '&')) + 1;
+}
+
+}  // namespace
 
 std::string_view ServerRequest::header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
@@ -40,7 +49,7 @@ ServerResponse ServerResponse::json(int status, std::string body) {
   return response;
 }
 
-Status complete_request(ServerRequest& request) {
+Status complete_request(ServerRequest& request, const ServerOptions& limits) {
   std::string_view target = request.target;
   if (const size_t scheme = target.find("://");
       scheme != std::string_view::npos && target[0] != '/') {
@@ -56,6 +65,12 @@ Status complete_request(ServerRequest& request) {
   const bool is_form =
       request.header("Content-Type").starts_with("application/x-www-form-urlencoded") &&
       (request.method == "POST" || request.method == "PUT" || request.method == "PATCH");
+  if (is_form && request.body.size() > limits.max_form_bytes)
+    return {Code::LimitExceeded, "error parsing form values: the form is larger than " +
+                                     std::to_string(limits.max_form_bytes) + " bytes"};
+  if (count_pairs(query) + (is_form ? count_pairs(request.body) : 0) > limits.max_params)
+    return Status::invalid("error parsing form values: more than " +
+                           std::to_string(limits.max_params) + " parameters");
   if (is_form) request.params = parse_query_string(request.body);
   for (auto& pair : parse_query_string(query)) request.params.push_back(std::move(pair));
   std::string fault = query_string_fault(query);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <new>
+#include <stdexcept>
 
 namespace vagt::engine::api {
 namespace {
@@ -42,6 +44,21 @@ TEST_F(RouterTest, MatchesLiteralAndArgumentSegments) {
   EXPECT_EQ(ask("GET", "/").body, "root");
   EXPECT_EQ(ask("GET", "/api/v1/label//values").status, 404);
   EXPECT_EQ(ask("GET", "/api/v1/label/job/values/more").status, 404);
+}
+
+TEST_F(RouterTest, AnEndpointThatThrowsIsOneFailedRequest) {
+  router_.get("/huge", Lane::Query,
+              [](const net::ServerRequest&, const PathArgs&) -> net::ServerResponse {
+                throw std::bad_alloc();
+              });
+  router_.get("/odd", Lane::Control,
+              [](const net::ServerRequest&, const PathArgs&) -> net::ServerResponse {
+                throw std::length_error("too long");
+              });
+  router_.get("/", Lane::Control, echo("root"));
+  EXPECT_EQ(ask("GET", "/huge").status, 503);
+  EXPECT_EQ(ask("GET", "/odd").status, 500);
+  EXPECT_EQ(ask("GET", "/").body, "root");
 }
 
 TEST_F(RouterTest, TheRestOfAPathIsOneArgument) {

@@ -115,6 +115,41 @@ TEST(HttpServer, LimitsNameThemselves) {
               HasSubstr("HTTP/1.1 413 "));
 }
 
+TEST(HttpServer, FormsHaveLimitsOfTheirOwn) {
+  ServerOptions options;
+  options.max_form_bytes = 50;
+  options.max_params = 4;
+  const auto server = serve(say_path, options);
+  const auto outcome = [&](const std::string& query, const std::string& form) {
+    Wire wire = Wire::connect(server->ports()[0]);
+    wire.send("POST /" + query +
+              " HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+              "Content-Length: " +
+              std::to_string(form.size()) + "\r\n\r\n" + form);
+    const Answer answer = read_answer(wire);
+    return answer.head + answer.body;
+  };
+  EXPECT_THAT(outcome("", "a=" + std::string(48, 'x')), HasSubstr("HTTP/1.1 200 "));
+  EXPECT_THAT(outcome("", "a=" + std::string(49, 'x')),
+              testing::AllOf(HasSubstr("HTTP/1.1 413 "), HasSubstr("larger than 50 bytes")));
+  EXPECT_THAT(outcome("?a=1&a=2", "a=3&a=4"), HasSubstr("HTTP/1.1 200 "));
+  EXPECT_THAT(outcome("?a=1&a=2", "a=3&a=4&a=5"),
+              testing::AllOf(HasSubstr("HTTP/1.1 400 "), HasSubstr("more than 4 parameters")));
+}
+
+TEST(HttpServer, ClientsThatOnlyConnectDoNotKeepOthersOut) {
+  ServerOptions options;
+  options.max_connections = 3;
+  options.first_header_timeout = std::chrono::milliseconds(50);
+  const auto server = serve(say_path, options);
+  std::vector<Wire> silent;
+  for (int i = 0; i < 3; ++i) silent.push_back(Wire::connect(server->ports()[0]));
+  silent[1].send("GET / HT");
+  Wire wire = Wire::connect(server->ports()[0]);
+  wire.send("GET /in HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(read_answer(wire).body, "</in>");
+}
+
 TEST(HttpServer, BadSyntaxIs400) {
   const auto server = serve(say_path);
   const auto outcome = [&](const std::string& text) {
