@@ -305,7 +305,7 @@ void Daemon::Parts::add_routes() {
       std::make_unique<api::AlertmanagerContext>(api::AlertmanagerContext{*notify, clock});
   lifecycle_context = std::make_unique<api::LifecycleContext>(api::LifecycleContext{
       registry, flags.enable_lifecycle || flags.plain_alertmanager(), flags.enable_lifecycle,
-      [this] { return ready.load(); }, [this] { return store->stats().degraded; },
+      [this] { return ready.load(); }, [this] { return store->degraded(); },
       [this] { return reload(); }, [this] { quit = true; }});
   write_context = std::make_unique<api::WriteContext>(
       api::WriteContext{*store, flags.enable_remote_write_receiver, 1u << 30,

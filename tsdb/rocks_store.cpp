@@ -124,6 +124,8 @@ std::vector<std::pair<std::string, Metadata>> RocksStore::metadata(std::string_v
   return all;
 }
 
+std::string RocksStore::degraded() const { return core_->degraded(); }
+
 StoreStats RocksStore::stats() const {
   StoreStats stats;
   for (Slot slot = 0; slot < core_->head_.slots(); ++slot) {

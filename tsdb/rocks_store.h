@@ -51,6 +51,8 @@ class RocksStore final : public Store {
   std::unique_ptr<Querier> querier(Timestamp mint, Timestamp maxt) override;
   std::vector<std::pair<std::string, Metadata>> metadata(std::string_view metric) const override;
   StoreStats stats() const override;
+  // stats().degraded alone; cheap, never waits for the disk.
+  std::string degraded() const;
   CardinalityStats cardinality(size_t top) const override;
 
   // Alert states, silences, the notification log.

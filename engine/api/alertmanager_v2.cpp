@@ -1,5 +1,7 @@
 #include "engine/api/alertmanager_v2.h"
 
+#include <fmt/core.h>
+
 #include "base/json_writer.h"
 #include "notify/api_json.h"
 
@@ -37,6 +39,13 @@ net::ServerResponse wrong_media_type(const net::ServerRequest& request) {
       }() + "}");
 }
 
+// A thousand alerts are half a megabyte; nobody's batch comes near this, and what does would hold
+// up everyone else's alerts.
+constexpr size_t kMaxBodyBytes = 16u << 20;
+net::ServerResponse too_large() {
+  return refusal({413, fmt::format("request body is over {} bytes", kMaxBodyBytes)});
+}
+
 net::ServerResponse get_status(const AlertmanagerContext& context, const net::ServerRequest&,
                                const PathArgs&) {
   return answer(200, notify::status_json(context.notify.config_text(), context.notify.started_at(),
@@ -66,6 +75,7 @@ net::ServerResponse get_groups(const AlertmanagerContext& context,
 
 net::ServerResponse post_alerts(const AlertmanagerContext& context,
                                 const net::ServerRequest& request, const PathArgs&) {
+  if (request.body.size() > kMaxBodyBytes) return too_large();
   if (!is_json(request)) return wrong_media_type(request);
   notify::ParsedAlerts parsed = notify::parse_posted_alerts(request.body);
   if (parsed.error) return refusal(*parsed.error);
@@ -90,6 +100,7 @@ net::ServerResponse get_silences(const AlertmanagerContext& context,
 
 net::ServerResponse post_silence(const AlertmanagerContext& context,
                                  const net::ServerRequest& request, const PathArgs&) {
+  if (request.body.size() > kMaxBodyBytes) return too_large();
   if (!is_json(request)) return wrong_media_type(request);
   notify::ParsedSilence parsed = notify::parse_posted_silence(request.body);
   if (parsed.error) return refusal(*parsed.error);

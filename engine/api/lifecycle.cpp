@@ -43,14 +43,14 @@ net::ServerResponse metrics(const LifecycleContext& context) {
 void add_lifecycle_routes(Router& router, const LifecycleContext& context) {
   using Function = net::ServerResponse (*)(const LifecycleContext&);
   const auto add = [&](std::initializer_list<std::string_view> methods, std::string_view path,
-                       Function function) {
-    router.add(methods, path, Lane::Control,
+                       Function function, Lane lane = Lane::Control) {
+    router.add(methods, path, lane,
                [&context, function](const net::ServerRequest&, const PathArgs&) {
                  return function(context);
                });
   };
-  add({"GET", "HEAD"}, "/-/healthy", healthy);
-  add({"GET", "HEAD"}, "/-/ready", ready);
+  add({"GET", "HEAD"}, "/-/healthy", healthy, Lane::Inline);
+  add({"GET", "HEAD"}, "/-/ready", ready, Lane::Inline);
   add({"POST", "PUT"}, "/-/reload", reload);
   add({"POST", "PUT"}, "/-/quit", quit);
   add({"GET"}, "/metrics", metrics);

@@ -94,6 +94,7 @@ void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Resp
         allowed += (allowed.empty() ? "" : ", ") + method;
       continue;
     }
+    if (route.lane == Lane::Inline) return respond(route.endpoint(*request, args));
     base::WorkerPool& pool = route.lane == Lane::Control ? control_ : query_;
     const bool taken = pool.submit([request, respond, shared, args = std::move(args)] {
       respond(shared->endpoint(*request, args));

@@ -15,8 +15,9 @@ namespace vagt::engine::api {
 using PathArgs = std::vector<std::string>;  // the values of {…}, in order
 using Endpoint = std::function<net::ServerResponse(const net::ServerRequest&, const PathArgs&)>;
 
-// Control answers health, alerts and silences and is never queued behind queries.
-enum class Lane : uint8_t { Control, Query };
+// Inline answers on the I/O thread what costs nothing: health and readiness wait for nobody.
+// Control answers alerts, silences and status and is never queued behind queries.
+enum class Lane : uint8_t { Inline, Control, Query };
 
 class Router {
  public:

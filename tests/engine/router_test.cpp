@@ -61,6 +61,24 @@ TEST_F(RouterTest, AnEndpointThatThrowsIsOneFailedRequest) {
   EXPECT_EQ(ask("GET", "/").body, "root");
 }
 
+TEST_F(RouterTest, InlineIsAnsweredWhileControlIsBusy) {
+  std::promise<void> release, running, ended;
+  router_.get("/slow", Lane::Control, [&](const net::ServerRequest&, const PathArgs&) {
+    running.set_value();
+    release.get_future().wait();
+    return net::ServerResponse::text(200, "slow");
+  });
+  router_.get("/healthy", Lane::Inline, echo("healthy"));
+  auto request = std::make_shared<net::ServerRequest>();
+  request->method = "GET";
+  request->path = "/slow";
+  router_.handle(request, [&ended](net::ServerResponse) { ended.set_value(); });
+  running.get_future().wait();
+  EXPECT_EQ(ask("GET", "/healthy").body, "healthy");
+  release.set_value();
+  ended.get_future().wait();
+}
+
 TEST_F(RouterTest, TheRestOfAPathIsOneArgument) {
   router_.get("/files/{path...}", Lane::Control, echo("file"));
   EXPECT_EQ(ask("GET", "/files/a/b.js").body, "file a/b.js");
