@@ -107,6 +107,7 @@ class StoreCore {
       VAGT_EXCLUDES(upkeep_mutex_);
   Status clean_tombstones() VAGT_EXCLUDES(upkeep_mutex_);
   void enter_degraded(const std::string& why);
+  Status resume_if_room();
   std::string degraded() const;
   void start_background();
   uint64_t disk_bytes() const;

@@ -300,6 +300,16 @@ Status Database::copy_to(const std::string& path) const {
   return to_status(checkpoint->CreateCheckpoint(path));
 }
 
+uint64_t Database::memtable_bytes() const {
+  uint64_t total = 0;
+  for (rocksdb::ColumnFamilyHandle* family : impl_->all) {
+    uint64_t bytes = 0;
+    impl_->db->GetIntProperty(family, rocksdb::DB::Properties::kCurSizeAllMemTables, &bytes);
+    total += bytes;
+  }
+  return total;
+}
+
 uint64_t Database::file_bytes(Family family) const {
   uint64_t bytes = 0;
   impl_->db->GetIntProperty(impl_->of(family), rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);

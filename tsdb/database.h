@@ -77,6 +77,7 @@ class Database {
   // Removes a whole key range at once: files wholly inside are unlinked, the rest is marked.
   Status drop_range(Family family, std::string_view begin, std::string_view end);
   Status resume();
+  uint64_t memtable_bytes() const;  // not yet written out, all families
   // A copy that opens as a store of its own (hard links where possible). `path` must not exist.
   Status copy_to(const std::string& path) const;
   uint64_t file_bytes(Family family) const;  // live files of a family

@@ -29,6 +29,9 @@ void make_ballast(const std::string& directory, uint64_t bytes) {
   if (!made) ::unlink(ballast_path(directory).c_str());
 }
 
+// What a resume may write besides the memtables: manifest, a new log.
+constexpr uint64_t kResumeSlack = 1u << 20;
+
 uint64_t free_bytes(const std::string& directory) {
   std::error_code error;
   const auto space = std::filesystem::space(directory, error);
@@ -38,15 +41,27 @@ uint64_t free_bytes(const std::string& directory) {
 }  // namespace
 
 void StoreCore::enter_degraded(const std::string& why) {
-  base::MutexLock lock(degraded_mutex_);
-  if (!degraded_.empty()) return;
-  degraded_ = why;
-  is_degraded_.store(true);
-  metrics_.degraded.set(1);
-  ::unlink(ballast_path(options_.path).c_str());
-  // With that room, alert state can be written on while samples are not.
-  db_->resume().ignore("tried again once there is room");
+  {
+    base::MutexLock lock(degraded_mutex_);
+    if (!degraded_.empty()) return;
+    degraded_ = why;
+    is_degraded_.store(true);
+    metrics_.degraded.set(1);
+    ::unlink(ballast_path(options_.path).c_str());
+  }
   log_.error("the store refuses writes; queries and alerts go on from memory", {{"reason", why}});
+  // With the ballast's room, alert state can be written on while samples are not.
+  resume_if_room().ignore("tried again at each upkeep");
+}
+
+// RocksDB writes its memtables out to resume, and RocksDB 7.8 waits for ever when the disk fills up
+// under that: so only where they fit. Holds no lock of ours.
+Status StoreCore::resume_if_room() {
+  const uint64_t needed = db_->memtable_bytes() + kResumeSlack;
+  if (const uint64_t free = free_bytes(options_.path); free < needed)
+    return {Code::Unavailable,
+            std::to_string(free) + " bytes free, " + std::to_string(needed) + " are needed"};
+  return db_->resume();
 }
 
 std::string StoreCore::degraded() const {
@@ -62,10 +77,11 @@ void StoreCore::check_room() {
                      ", at least " + std::to_string(options_.min_free_bytes) + " are needed");
     return;
   }
+  const Status resumed = resume_if_room();
   // With a margin, so that it does not flap at the edge.
   if (free <= options_.min_free_bytes + options_.min_free_bytes / 2 + 2 * options_.ballast_bytes)
     return;
-  if (const Status resumed = db_->resume(); !resumed.ok()) {
+  if (!resumed.ok()) {
     log_.warn("there is room again, but the storage engine does not resume",
               {{"error", resumed.message()}});
     return;
