@@ -2,6 +2,10 @@
 // not fill meanwhile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "tests/tsdb/rocks_fixture.h"
 
 namespace vagt::tsdb {
@@ -14,12 +18,14 @@ constexpr int64_t kBegin = 19'700 * kDay + 7 * 3'600'000;  // in the middle of a
 class LongRunTest : public RocksStoreTest {
  protected:
   static double value(int series, int64_t n) {
+    if (series % 7 == 5) return std::sin(double(n) * double(series));  // eight bytes a sample
     return series % 3 == 0 ? series : double((n * (series + 3) + n * n % 97) % 100'000) / 8;
   }
 
-  // Scrapes every 15 s for `days`, upkeep every five minutes, a restart in between. The files are
-  // never larger than `bound`.
-  void run(int series, int days, uint64_t bound) {
+  // Scrapes every 15 s for `days`, upkeep every five minutes, a restart in between. In the last
+  // third of the time the files take no more than in the second; a log, memtables and files that
+  // are about to be compacted come and go.
+  void run(int series, int days) {
     series_ = series;
     clock_.set(from_millis(kBegin));
     open();
@@ -39,11 +45,13 @@ class LongRunTest : public RocksStoreTest {
       ASSERT_THAT(appender->commit(), test::IsOk());
       if (count_ % 20 != 0) continue;
       ASSERT_THAT(store_->step(clock_.now()), test::IsOk());
-      if (count_ % 5760 == 0) {
-        ASSERT_LT(store_->stats().disk_bytes, bound) << "after " << count_ / 5760 << " days";
-      }
+      if (count_ % 480 != 0) continue;
+      uint64_t& peak = peaks_[size_t(count_ * 3 / rounds)];
+      peak = std::max(peak, store_->stats().disk_bytes);
     }
     ASSERT_THAT(store_->step(clock_.now()), test::IsOk());
+    EXPECT_LT(peaks_[2], peaks_[1] + (16u << 20));
+    EXPECT_LT(peaks_[2], kMost);
   }
 
   // Every series has every sample from `first` on, and nothing before. Returns false on a fault.
@@ -69,18 +77,15 @@ class LongRunTest : public RocksStoreTest {
   }
   int64_t newest() const { return kBegin + (count_ - 1) * kStep; }
 
+  static constexpr uint64_t kMost = 256u << 20;  // RocksDB's log alone may reach 96 MiB
+  std::array<uint64_t, 3> peaks_{};
   int series_ = 0;
   int64_t count_ = 0;
 };
 
-// The bound allows for the log, memtables written out early, and files not compacted yet.
-uint64_t bound_for(int series, int days) {
-  return (64u << 20) + uint64_t(series) * uint64_t(days) * 5760 * 5 / 2;
-}
-
 TEST_F(LongRunTest, AWeekWithTwoDaysKept) {
   options_.retention.time = std::chrono::hours(48);
-  ASSERT_NO_FATAL_FAILURE(run(3, 7, bound_for(3, 3)));
+  ASSERT_NO_FATAL_FAILURE(run(3, 7));
   EXPECT_TRUE(has_all_from(newest() - 2 * kDay));
   open();
   EXPECT_TRUE(has_all_from(newest() - 2 * kDay));
@@ -88,7 +93,7 @@ TEST_F(LongRunTest, AWeekWithTwoDaysKept) {
 
 TEST_F(LongRunTest, DISABLED_NinetyDaysWithThirtyKept) {
   options_.retention.time = std::chrono::hours(24 * 30);
-  ASSERT_NO_FATAL_FAILURE(run(50, 90, bound_for(50, 31)));
+  ASSERT_NO_FATAL_FAILURE(run(50, 90));
   EXPECT_TRUE(has_all_from(newest() - 30 * kDay));
   open();
   EXPECT_TRUE(has_all_from(newest() - 30 * kDay));
@@ -97,7 +102,7 @@ TEST_F(LongRunTest, DISABLED_NinetyDaysWithThirtyKept) {
 TEST_F(LongRunTest, DISABLED_NinetyDaysWithASizeCap) {
   options_.retention.time = std::chrono::hours(24 * 30);
   options_.retention.bytes = 4u << 20;
-  ASSERT_NO_FATAL_FAILURE(run(50, 90, bound_for(50, 1) + options_.retention.bytes * 3));
+  ASSERT_NO_FATAL_FAILURE(run(50, 90));
   const auto oldest = store_->stats().min_time;
   ASSERT_TRUE(oldest);
   // Whole days, fewer than thirty and more than what is in memory.
