@@ -268,6 +268,11 @@ Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
 
 Status StoreCore::commit(CommitBatch& batch) {
   base::MutexLock lock(commit_mutex_);
+  // Asked before each commit: once RocksDB itself has met a full disk it may not come back (see
+  // resume_if_room).
+  if (!is_degraded_.load(std::memory_order_relaxed)) {
+    if (const Status enough = room(); !enough.ok()) enter_degraded(enough.message());
+  }
   if (is_degraded_.load(std::memory_order_relaxed)) {
     metrics_.commits_failed.add();
     return {Code::Unavailable, degraded()};

@@ -108,6 +108,7 @@ class StoreCore {
   Status clean_tombstones() VAGT_EXCLUDES(upkeep_mutex_);
   void enter_degraded(const std::string& why);
   Status resume_if_room();
+  Status room() const;  // Unavailable: less than min_free_bytes are free
   std::string degraded() const;
   void start_background();
   uint64_t disk_bytes() const;

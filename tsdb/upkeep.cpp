@@ -69,14 +69,20 @@ std::string StoreCore::degraded() const {
   return degraded_;
 }
 
-void StoreCore::check_room() {
+Status StoreCore::room() const {
   const uint64_t free = free_bytes(options_.path);
+  if (free >= options_.min_free_bytes) return {};
+  return {Code::Unavailable, "disk full: " + std::to_string(free) + " bytes free in " +
+                                 options_.path + ", at least " +
+                                 std::to_string(options_.min_free_bytes) + " are needed"};
+}
+
+void StoreCore::check_room() {
   if (!is_degraded_.load()) {
-    if (free < options_.min_free_bytes)
-      enter_degraded("disk full: " + std::to_string(free) + " bytes free in " + options_.path +
-                     ", at least " + std::to_string(options_.min_free_bytes) + " are needed");
+    if (const Status enough = room(); !enough.ok()) enter_degraded(enough.message());
     return;
   }
+  const uint64_t free = free_bytes(options_.path);
   const Status resumed = resume_if_room();
   // With a margin, so that it does not flap at the edge.
   if (free <= options_.min_free_bytes + options_.min_free_bytes / 2 + 2 * options_.ballast_bytes)
