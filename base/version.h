@@ -10,6 +10,8 @@ namespace vagt {
 
 inline constexpr std::string_view kVersion = VAGT_VERSION;
 
-inline std::string version_text(std::string_view program) { return fmt::format("{} {}", program, kVersion); }
+inline std::string version_text(std::string_view program) {
+  return fmt::format("{} {}", program, kVersion);
+}
 
 }  // namespace vagt

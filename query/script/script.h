@@ -1,5 +1,5 @@
-// Runs test scripts for PromQL in the language of Prometheus's promqltest: `load` puts series into a
-// store, `eval` asks and says what must come out, `clear` empties the store.
+// Runs test scripts for PromQL in the language of Prometheus's promqltest: `load` puts series into
+// a store, `eval` asks and says what must come out, `clear` empties the store.
 #pragma once
 
 #include <functional>
