@@ -184,8 +184,11 @@ void append_json_time(std::string& out, Timestamp t) {
     out += '-';
     millis = -millis;
   }
-  fmt::format_to(std::back_inserter(out), "{}", millis / 1000);
-  if (millis % 1000 != 0) fmt::format_to(std::back_inserter(out), ".{:03}", millis % 1000);
+  out += std::to_string(millis / 1000);
+  if (millis % 1000 != 0) {
+    const std::string fraction = std::to_string(millis % 1000);
+    out.append(".").append(3 - fraction.size(), '0').append(fraction);
+  }
 }
 
 }  // namespace vagt::engine::api
