@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "config/alertmanager_config.h"
 
@@ -93,8 +92,7 @@ Result<Configuration> load_configuration(const Flags& flags) {
     VAGT_TRY(loaded.notify, config::load_alertmanager_config(notify_file, {matcher_syntax(flags)}));
     const config::AlertmanagerFindings findings = config::check_alertmanager_config(*loaded.notify);
     // What `check config` refuses is no reason to page nobody: the fallback goes out instead.
-    for (const auto* list :
-         {&std::as_const(loaded.notify->warnings), &findings.errors, &findings.warnings})
+    for (const auto* list : {&findings.errors, &findings.warnings})
       loaded.notices.insert(loaded.notices.end(), list->begin(), list->end());
   }
   return loaded;
