@@ -199,8 +199,9 @@ Status read_ntfy(const YamlNode& node, const Context& context, Integrations& out
   read_path(f, context, "token_file", c.token_file);
   VAGT_CHECK_OK(f.finish("config.plain"));
   if (c.topic.empty()) return node.error("missing topic in ntfy config");
+  VAGT_CHECK_OK(only_one(node, !c.token.empty(), !c.token_file.empty(), "token & token_file"));
   out.emplace_back(std::move(c));
-  return only_one(node, !c.token.empty(), !c.token_file.empty(), "token & token_file");
+  return {};
 }
 
 Status read_matrix(const YamlNode& node, const Context& context, Integrations& out) {

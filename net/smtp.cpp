@@ -121,7 +121,7 @@ Status SmtpTransfer::set_envelope() {
     VAGT_CHECK_OK(check_address(address));
     curl_slist* const longer = curl_slist_append(recipients_.get(), ("<" + address + ">").c_str());
     if (longer == nullptr) return {Code::Internal, "out of memory"};
-    recipients_.release();
+    (void)recipients_.release();
     recipients_.reset(longer);
   }
   curl_easy_setopt(easy, CURLOPT_MAIL_FROM, ("<" + request_.from + ">").c_str());
@@ -181,7 +181,7 @@ size_t SmtpTransfer::on_line(char* data, size_t size, size_t count, void* self_p
 size_t SmtpTransfer::on_read(char* into, size_t size, size_t count, void* self_pointer) {
   auto& self = *static_cast<SmtpTransfer*>(self_pointer);
   const size_t bytes = std::min(size * count, self.request_.message.size() - self.sent_);
-  std::memcpy(into, self.request_.message.data() + self.sent_, bytes);
+  std::copy_n(self.request_.message.data() + self.sent_, bytes, into);
   self.sent_ += bytes;
   return bytes;
 }

@@ -67,7 +67,7 @@ Status append(Slist& list, const std::string& name, const std::string& value) {
   const std::string line = value.empty() ? name + ";" : name + ": " + value;
   curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
   if (longer == nullptr) return {Code::Internal, "out of memory"};
-  list.release();
+  (void)list.release();
   list.reset(longer);
   return {};
 }
@@ -75,7 +75,7 @@ Status append(Slist& list, const std::string& name, const std::string& value) {
 void suppress(Slist& list, const char* name) {
   curl_slist* const longer = curl_slist_append(list.get(), (std::string(name) + ":").c_str());
   if (longer == nullptr) return;
-  list.release();
+  (void)list.release();
   list.reset(longer);
 }
 
@@ -184,6 +184,9 @@ Status HttpTransfer::set_up() {
   curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   headers_.reset();
   if (url_.scheme == "https") VAGT_CHECK_OK(set_tls());
+  if (!profile_->unix_socket.empty()) {
+    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, profile_->unix_socket.c_str());
+  }
   set_method();
   set_proxy();
   return set_headers();
@@ -250,6 +253,11 @@ Status HttpTransfer::set_headers() {
     for (const auto& [name, value] : profile_->headers) {
       VAGT_CHECK_OK(append(headers_, name, value.reveal()));
     }
+    for (const auto& [name, path] : profile_->header_files) {
+      VAGT_TRY(const std::string value,
+               read_secret_file(path).at("unable to read header " + name));
+      VAGT_CHECK_OK(append(headers_, name, value));
+    }
   }
   if (!authorization_.empty()) VAGT_CHECK_OK(append(headers_, "Authorization", authorization_));
   if (request_.accept_compression && !has_header(request_, "Accept-Encoding")) {
@@ -279,6 +287,14 @@ size_t HttpTransfer::on_header(char* data, size_t size, size_t count, void* self
 size_t HttpTransfer::on_body(char* data, size_t size, size_t count, void* self_pointer) {
   auto& self = *static_cast<HttpTransfer*>(self_pointer);
   const size_t bytes = size * count;
+  if (self.request_.on_body) {
+    long status = 0;
+    curl_easy_getinfo(self.easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (status == 200) {
+      self.is_unwanted_ = !self.request_.on_body(std::string_view(data, bytes));
+      return self.is_unwanted_ ? 0 : bytes;
+    }
+  }
   const uint64_t limit = self.request_.max_body_bytes;
   if (limit != 0 && bytes > limit - self.response_.body.size()) {
     self.is_too_large_ = true;
@@ -292,6 +308,10 @@ void HttpTransfer::on_end(CURLcode code) {
   if (is_too_large_) {
     fail({Code::LimitExceeded, "body size limit exceeded: more than " +
                                    std::to_string(request_.max_body_bytes) + " bytes"});
+    return;
+  }
+  if (is_unwanted_) {
+    fail({Code::Cancelled, "the receiver wants no more of the body"});
     return;
   }
   if (code != CURLE_OK) {
