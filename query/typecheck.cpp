@@ -59,13 +59,24 @@ class Check {
 
 Status Check::check_selector(const Expr& expr, const VectorSelector& selector,
                              bool refuse_empty) const {
+  const auto twice = [&](std::string_view first, std::string_view second) {
+    return fail(expr, fmt::format("metric name must not be set twice: {} or {}", quote(first),
+                                  quote(second)));
+  };
+  const std::vector<Matcher>& matchers = selector.matchers;
   if (!selector.name.empty()) {
-    for (size_t i = 0; i + 1 < selector.matchers.size(); ++i) {
-      if (selector.matchers[i].name() != kMetricName) continue;
-      return fail(expr, fmt::format("metric name must not be set twice: {} or {}",
-                                    quote(selector.name), quote(selector.matchers[i].value())));
+    for (size_t i = 0; i + 1 < matchers.size(); ++i) {
+      if (matchers[i].name() == kMetricName) return twice(selector.name, matchers[i].value());
     }
     return {};
+  }
+  // Inside the braces a name may still be narrowed by patterns, as in {__name__=~"a.*",
+  // __name__!="ab"}, but given only once.
+  const Matcher* named = nullptr;
+  for (const Matcher& matcher : matchers) {
+    if (matcher.name() != kMetricName || matcher.op() != MatchOp::Equal) continue;
+    if (named != nullptr) return twice(named->value(), matcher.value());
+    named = &matcher;
   }
   const bool selects = std::any_of(selector.matchers.begin(), selector.matchers.end(),
                                    [](const Matcher& m) { return !m.matches_empty(); });

@@ -84,7 +84,9 @@ TEST(ParseErrors, Selectors) {
          {R"({a=""})", "1:1: vector selector must contain at least one non-empty matcher"},
          {R"({a=~".*"})", "1:1: vector selector must contain at least one non-empty matcher"},
          {R"({""})", "1:1: vector selector must contain at least one non-empty matcher"},
-         {R"(foo{__name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"}});
+         {R"(foo{__name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
+         {R"({"foo", __name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
+         {R"(1 + {__name__="a", "b"})", R"(1:5: metric name must not be set twice: "a" or "b")"}});
   EXPECT_EQ(error_of(R"(foo{a=~"("})").substr(0, 28), "1:5: error parsing regexp: m");
 }
 
