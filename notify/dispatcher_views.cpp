@@ -10,6 +10,7 @@ namespace {
 
 std::vector<std::string> receiver_names(const std::vector<const Route*>& routes) {
   std::vector<std::string> out;
+  out.reserve(routes.size());
   for (const Route* route : routes) out.push_back(route->options().receiver);
   return out;
 }
