@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 
 #include "base/labels.h"
 
@@ -103,10 +102,8 @@ Result<std::vector<std::string>> string_list(const YamlNode& node) {
   return out;
 }
 
-// {Name: {values: [...], secrets: [...], files: [...]}}. A file is read here, once; an unreadable
-// one adds nothing.
-Status read_headers(const YamlNode& node, const std::string& base_dir,
-                    std::vector<std::pair<std::string, Secret>>& out) {
+// {Name: {values: [...], secrets: [...], files: [...]}}. Files are read with each request.
+Status read_headers(const YamlNode& node, const std::string& base_dir, net::HttpClientConfig& out) {
   static constexpr std::array<std::string_view, 14> kReserved = {
       "authorization",
       "host",
@@ -133,14 +130,10 @@ Status read_headers(const YamlNode& node, const std::string& base_dir,
     fields.read("values", values).read("secrets", secrets).read("files", files);
     VAGT_CHECK_OK(fields.finish("config.Header"));
     values.insert(values.end(), secrets.begin(), secrets.end());
+    for (std::string& value : values) out.headers.emplace_back(entry.key, Secret(std::move(value)));
     for (const std::string& file : files) {
-      std::ifstream stream(resolve_path(base_dir, file));
-      std::string text(std::istreambuf_iterator<char>(stream), {});
-      while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-        text.pop_back();
-      if (!text.empty()) values.push_back(std::move(text));
+      out.header_files.emplace_back(entry.key, resolve_path(base_dir, file));
     }
-    for (std::string& value : values) out.emplace_back(entry.key, Secret(std::move(value)));
   }
   return {};
 }
@@ -264,7 +257,7 @@ void read_http_config(YamlFields& fields, const std::string& base_dir, net::Http
     fields.fail(read_proxy_headers(*node, out.proxy_headers));
   }
   if (const YamlNode* node = fields.take("http_headers"))
-    fields.fail(read_headers(*node, base_dir, out.headers));
+    fields.fail(read_headers(*node, base_dir, out));
   if (file_node != nullptr) place = file_node;
   if (token_node != nullptr) place = token_node;
   Status credentials = check_one_credential(out, !bearer_token.empty(), !bearer_file.empty());

@@ -54,8 +54,12 @@ struct HttpClientConfig {
   bool proxy_from_environment = false;
   std::vector<std::pair<std::string, Secret>> proxy_headers;
   std::vector<std::pair<std::string, Secret>> headers;  // http_headers
-  bool follow_redirects = true;                         // credentials never follow to another host
+  // http_headers' `files`: header name and path, read at each request; white space at the ends is
+  // not part of the value.
+  std::vector<std::pair<std::string, std::string>> header_files;
+  bool follow_redirects = true;  // credentials never follow to another host
   bool enable_http2 = true;
+  std::string unix_socket;  // the connection goes there instead of to the URL's host
 };
 
 struct HttpRequest {
@@ -67,6 +71,10 @@ struct HttpRequest {
   uint64_t max_body_bytes = 64u << 20;          // as received, still compressed; 0: no limit
   bool accept_compression =
       false;  // asks for gzip and leaves the body as it came; see content_encoding
+  // The body of a 200 answer, piece by piece as it arrives and without regard to max_body_bytes,
+  // instead of in the response; first an empty piece once the header is there. On the client's
+  // thread; false ends the transfer (Cancelled).
+  std::function<bool(std::string_view)> on_body;
 };
 
 struct HttpResponse {

@@ -254,8 +254,7 @@ Status HttpTransfer::set_headers() {
       VAGT_CHECK_OK(append(headers_, name, value.reveal()));
     }
     for (const auto& [name, path] : profile_->header_files) {
-      VAGT_TRY(const std::string value,
-               read_secret_file(path).at("unable to read header " + name));
+      VAGT_TRY(const std::string value, read_secret_file(path).at("unable to read header " + name));
       VAGT_CHECK_OK(append(headers_, name, value));
     }
   }
@@ -280,6 +279,11 @@ size_t HttpTransfer::on_header(char* data, size_t size, size_t count, void* self
     while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
       value.remove_prefix(1);
     self.response_.headers.emplace_back(line.substr(0, colon), value);
+  } else if (line.empty() && self.request_.on_body) {
+    long status = 0;
+    curl_easy_getinfo(self.easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    self.is_unwanted_ = status == 200 && !self.request_.on_body("");
+    if (self.is_unwanted_) return 0;
   }
   return size * count;
 }

@@ -63,6 +63,7 @@ class HttpTransfer {
   Slist headers_, proxy_headers_, connect_to_;
   std::string error_text_;  // CURL_ERROR_SIZE bytes, libcurl's
   bool is_too_large_ = false;
+  bool is_unwanted_ = false;  // on_body said so
   HttpResponse response_;
 };
 
