@@ -97,22 +97,24 @@ class RocksAppender final : public Appender {
     const Slot slot = Head::slot_of(ref);
     const int64_t t = to_millis(sample.t);
     const uint64_t bits = std::bit_cast<uint64_t>(sample.v);
-    auto [newest, newest_bits] = newest_of(*series);
+    int64_t newest = series->newest_t.load(std::memory_order_acquire);
     const uint32_t staged = slot == last_slot_ ? last_index_ : index_.find(slot);
-    if (staged != StagedIndex::kNone && batch_.samples[staged].t > newest) {
-      newest = batch_.samples[staged].t;
-      newest_bits = std::bit_cast<uint64_t>(batch_.samples[staged].v);
-    }
+    const bool newer_staged = staged != StagedIndex::kNone && batch_.samples[staged].t > newest;
+    if (newer_staged) newest = batch_.samples[staged].t;
     std::optional<Timestamp> series_newest;
     if (newest != kNoTime) series_newest = from_millis(newest);
     const Admission admission = admit(bounds_, series_newest, sample.t);
     if (admission.code != Code::Ok) return admission.code;
-    if (admission.same_time) return bits == newest_bits ? Code::Ok : Code::Duplicate;
+    if (admission.same_time) {
+      const auto there =
+          newer_staged ? std::optional(batch_.samples[staged].v) : value_at(*series, slot, t);
+      return there && bits == std::bit_cast<uint64_t>(*there) ? Code::Ok : Code::Duplicate;
+    }
     if (admission.late) {
       if (const Code code = check_late(*series, slot, t, bits); code != Code::Internal) return code;
       late_.emplace(std::pair(slot, t), bits);
     }
-    batch_.samples.push_back({slot, static_cast<uint64_t>(ref), t, sample.v});
+    batch_.samples.push_back({slot, Head::generation_of(ref), t, sample.v});
     series->touched.store(now_, std::memory_order_relaxed);
     if (admission.late) return Code::Ok;
     last_slot_ = slot;
@@ -141,13 +143,15 @@ class RocksAppender final : public Appender {
     index_.reserve(samples);
   }
 
-  // Both atomics belong together: read again when a commit came between.
-  static std::pair<int64_t, uint64_t> newest_of(const Series& series) {
-    while (true) {
-      const int64_t t = series.newest_t.load(std::memory_order_acquire);
-      const uint64_t bits = series.newest_bits.load(std::memory_order_acquire);
-      if (series.newest_t.load(std::memory_order_relaxed) == t) return {t, bits};
+  // `t` was the newest a moment ago.
+  std::optional<double> value_at(const Series& series, Slot slot, int64_t t) {
+    {
+      base::MutexLock lock(core_.head_.shard(slot));
+      double value;
+      if (series.newest_t.load(std::memory_order_relaxed) == t) return series.newest_value();
+      if (series.find(t, value)) return value;
     }
+    return disk_.find(series.id, t);
   }
 
   // Internal: nothing of that time is staged, in memory or on disk.
@@ -163,7 +167,7 @@ class RocksAppender final : public Appender {
       base::MutexLock lock(core_.head_.shard(slot));
       double value;
       if (series.find(t, value)) there = value;
-      maybe_on_disk = series.disk_last_t != kNoTime && t <= series.disk_last_t;
+      maybe_on_disk = t <= series.disk_last_t();
     }
     if (!there && maybe_on_disk) there = disk_.find(series.id, t);
     if (!there) return Code::Internal;
@@ -210,11 +214,11 @@ TimeBounds StoreCore::bounds(bool any_age) const {
 
 // The id the labels have on disk from earlier, so that a series that comes back is the same.
 Result<SeriesId> StoreCore::disk_id(const Labels& labels) {
-  VAGT_TRY(const auto ids, db_->get(Family::Series, fingerprint_key(labels.fingerprint())));
+  VAGT_TRY(const auto ids, db_->peek(Family::Series, fingerprint_key(labels.fingerprint())));
   if (!ids) return SeriesId{0};
   for (ByteReader in(*ids); !in.done() && in.ok();) {
     const SeriesId id = in.varint();
-    VAGT_TRY(const auto stored, db_->get(Family::Series, series_key(id)));
+    VAGT_TRY(const auto stored, db_->peek(Family::Series, series_key(id)));
     if (!stored) continue;
     if (const auto decoded = decode_labels(*stored); decoded && *decoded == labels) return id;
   }
@@ -245,15 +249,17 @@ Status StoreCore::restore_newest(Slot slot) {
   }
   base::MutexLock lock(head_.shard(slot));
   if (last.t.empty() || series.newest_t.load(std::memory_order_relaxed) >= last.t.back()) return {};
-  series.disk_last_t = std::max(series.disk_last_t, last.t.back());
-  series.newest_bits.store(std::bit_cast<uint64_t>(last.v.back()), std::memory_order_relaxed);
-  series.newest_t.store(last.t.back(), std::memory_order_release);
+  series.raise_disk_last_t(last.t.back());
+  series.resume_after(last.t.back(), last.v.back());
   return {};
 }
 
 Result<Head::Found> StoreCore::find_or_create(const Labels& labels) {
   Head::Found found = head_.find(labels, true);
   if (found.ref != SeriesRef::None) return found;
+  if (labels.size() > PairLists::kMostPairs)
+    return Status::invalid("a series has at most " + std::to_string(PairLists::kMostPairs) +
+                           " labels");
   if (Status admitted = guard_.admit(head_.size()); !admitted.ok()) {
     metrics_.series_refused.add();
     return admitted;
@@ -278,7 +284,7 @@ Status StoreCore::commit(CommitBatch& batch) {
     return {Code::Unavailable, degraded()};
   }
   for (const StagedSample& sample : batch.samples)
-    if (head_.at(sample.slot).ref.load(std::memory_order_relaxed) != sample.ref)
+    if (head_.at(sample.slot).generation.load(std::memory_order_relaxed) != sample.generation)
       return {Code::NotFound, "a series of the batch was retired meanwhile"};
   if (const Status written = write_commit(batch); !written.ok()) {
     metrics_.commits_failed.add();
@@ -310,7 +316,7 @@ Status StoreCore::write_commit(CommitBatch& batch) {
       put_varint(id, series.id);
       out.append(Family::Series, fingerprint_key(fresh.labels.fingerprint()), id);
       // Recovery must know where its chunks end before it replays the journal.
-      if (series.disk_last_t != kNoTime) {
+      if (series.disk_last_t() != kNoTime) {
         std::string record;
         series.save(sequence_, record);
         out.put(Family::Head, head_key(series.id), record);
@@ -370,7 +376,7 @@ void StoreCore::apply(CommitBatch& batch) {
       const size_t closed = series.extra() != nullptr ? series.extra()->closed.size() : 0;
       const int64_t last = series.newest_t.load(std::memory_order_relaxed);
       if (s.t > last) {
-        series.append(s.t, s.v, sequence);
+        series.append(s.t, s.v);
       } else if (s.t == last || !series.append_late(s.t, s.v, sequence)) {
         continue;  // another appender was first
       }

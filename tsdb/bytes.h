@@ -78,6 +78,13 @@ class ByteReader {
     at_ += 8;
     return std::bit_cast<double>(bits);
   }
+  double high_bits64(unsigned n) {  // the upper n bytes, little-endian; the lower ones are 0
+    if (n > 8 || left() < n) return static_cast<double>(fail());
+    uint64_t bits = 0;
+    std::memcpy(&bits, at_, n);
+    at_ += n;
+    return std::bit_cast<double>(n == 0 ? 0 : bits << (64 - 8 * n));
+  }
   template <class T>
   T big_endian() {
     if (left() < sizeof(T)) return static_cast<T>(fail());

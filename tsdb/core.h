@@ -23,7 +23,7 @@ namespace vagt::tsdb {
 
 struct StagedSample {
   Slot slot;
-  uint64_t ref;
+  uint32_t generation;
   int64_t t;
   double v;
 };
@@ -177,7 +177,7 @@ class StoreCore {
 
 std::string meta_metadata_key(std::string_view metric);
 inline constexpr std::string_view kFormatKey = "format";
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 3;
 inline constexpr std::string_view kRetiredKey = "retired";
 inline constexpr std::string_view kSequenceKey = "sequence";
 inline std::string compacted_key(Day day) { return "c" + day_key(day); }

@@ -83,7 +83,9 @@ rocksdb::ColumnFamilyOptions family_options(Family family,
                                             const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
-  table.cache_index_and_filter_blocks = true;
+  // New series are looked up one by one, in what is small enough to stay: elsewhere the cache's
+  // bound holds for index blocks too.
+  table.cache_index_and_filter_blocks = family != Family::Series;
   table.format_version = 5;
   table.block_size = family == Family::Chunks ? 32u << 10 : 8u << 10;
   if (family == Family::Series) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -129,38 +131,42 @@ rocksdb::DBOptions database_options(const DatabaseOptions& options) {
 }  // namespace
 
 struct Batch::Impl {
-  struct Handles;
   // Families are resolved when the batch is written: handles belong to a Database.
+  enum class Kind : uint8_t { Put, Append, Erase, EraseRange };
   struct Op {
-    enum class Kind : uint8_t { Put, Append, Erase, EraseRange } kind;
+    Kind kind;
     Family family;
-    std::string key, value;
+    uint32_t key_size;
+    size_t value_size;
   };
   std::vector<Op> ops;
-  size_t bytes = 0;
-  void add(Op::Kind kind, Family family, std::string_view key, std::string_view value) {
-    ops.push_back({kind, family, std::string(key), std::string(value)});
-    bytes += key.size() + value.size() + 16;
+  std::string bytes;  // keys and values, one after the other
+  void add(Kind kind, Family family, std::string_view key, std::string_view value) {
+    ops.push_back({kind, family, static_cast<uint32_t>(key.size()), value.size()});
+    bytes.append(key).append(value);
   }
 };
 
 Batch::Batch() : impl_(std::make_unique<Impl>()) {}
 Batch::~Batch() = default;
 void Batch::put(Family family, std::string_view key, std::string_view value) {
-  impl_->add(Impl::Op::Kind::Put, family, key, value);
+  impl_->add(Impl::Kind::Put, family, key, value);
 }
 void Batch::append(Family family, std::string_view key, std::string_view value) {
-  impl_->add(Impl::Op::Kind::Append, family, key, value);
+  impl_->add(Impl::Kind::Append, family, key, value);
 }
 void Batch::erase(Family family, std::string_view key) {
-  impl_->add(Impl::Op::Kind::Erase, family, key, {});
+  impl_->add(Impl::Kind::Erase, family, key, {});
 }
 void Batch::erase_range(Family family, std::string_view begin, std::string_view end) {
-  impl_->add(Impl::Op::Kind::EraseRange, family, begin, end);
+  impl_->add(Impl::Kind::EraseRange, family, begin, end);
 }
-size_t Batch::bytes() const { return impl_->bytes; }
+size_t Batch::bytes() const { return impl_->bytes.size() + impl_->ops.size() * 16; }
 bool Batch::empty() const { return impl_->ops.empty(); }
-void Batch::clear() { impl_ = std::make_unique<Impl>(); }
+void Batch::clear() {
+  impl_->ops.clear();
+  impl_->bytes.clear();
+}
 
 struct Scan::Impl {
   std::unique_ptr<rocksdb::Iterator> it;
@@ -229,23 +235,26 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
 }
 
 Status Database::write(const Batch& batch, bool sync) {
-  using Kind = Batch::Impl::Op::Kind;
+  using Kind = Batch::Impl::Kind;
   rocksdb::WriteBatch out(batch.bytes() + 64);
   rocksdb::Status s;
+  const char* at = batch.impl_->bytes.data();
   for (const auto& op : batch.impl_->ops) {
     auto* family = impl_->of(op.family);
+    const rocksdb::Slice key(at, op.key_size), value(at + op.key_size, op.value_size);
+    at += op.key_size + op.value_size;
     switch (op.kind) {
       case Kind::Put:
-        s = out.Put(family, op.key, op.value);
+        s = out.Put(family, key, value);
         break;
       case Kind::Append:
-        s = out.Merge(family, op.key, op.value);
+        s = out.Merge(family, key, value);
         break;
       case Kind::Erase:
-        s = out.Delete(family, op.key);
+        s = out.Delete(family, key);
         break;
       case Kind::EraseRange:
-        s = out.DeleteRange(family, op.key, op.value);
+        s = out.DeleteRange(family, key, value);
         break;
     }
     if (!s.ok()) return to_status(s);
@@ -255,12 +264,28 @@ Status Database::write(const Batch& batch, bool sync) {
   return to_status(impl_->db->Write(how, &out));
 }
 
-Result<std::optional<std::string>> Database::get(Family family, std::string_view key) const {
+namespace {
+
+Result<std::optional<std::string>> get_one(rocksdb::DB& db, const rocksdb::ReadOptions& how,
+                                           rocksdb::ColumnFamilyHandle* family,
+                                           std::string_view key) {
   std::string value;
-  const rocksdb::Status s = impl_->db->Get({}, impl_->of(family), slice(key), &value);
+  const rocksdb::Status s = db.Get(how, family, slice(key), &value);
   if (s.IsNotFound()) return std::optional<std::string>();
   if (!s.ok()) return to_status(s);
   return std::optional<std::string>(std::move(value));
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> Database::get(Family family, std::string_view key) const {
+  return get_one(*impl_->db, {}, impl_->of(family), key);
+}
+
+Result<std::optional<std::string>> Database::peek(Family family, std::string_view key) const {
+  rocksdb::ReadOptions how;
+  how.fill_cache = false;
+  return get_one(*impl_->db, how, impl_->of(family), key);
 }
 
 std::unique_ptr<Scan> Database::scan(Family family) const {

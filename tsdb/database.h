@@ -69,6 +69,8 @@ class Database {
 
   Status write(const Batch& batch, bool sync);
   Result<std::optional<std::string>> get(Family family, std::string_view key) const;
+  // get(), but what it reads does not push others out of the cache: for keys asked for once.
+  Result<std::optional<std::string>> peek(Family family, std::string_view key) const;
   std::unique_ptr<Scan> scan(Family family) const;
 
   Status sync_log();  // fsync of the write-ahead log

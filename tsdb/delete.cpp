@@ -61,12 +61,13 @@ Status StoreCore::delete_series(std::span<const Matcher> matchers, int64_t mint,
         if (kept.size() == all.size() && (newest < mint || newest > maxt)) continue;
         series.clear_samples();
         series.newest_t.store(kNoTime, std::memory_order_relaxed);
-        series.disk_last_t = kNoTime;
-        for (size_t i = 0; i < kept.size(); ++i) series.append(kept.t[i], kept.v[i], sequence_);
+        series.forget_disk_last_t();
+        for (size_t i = 0; i < kept.size(); ++i) series.append(kept.t[i], kept.v[i]);
         series.dirty = true;
-        if (series.extra() != nullptr) to_seal_.push_back(match.slot);
       }
-      VAGT_CHECK_OK(restore_newest(match.slot));
+      const Status restored = restore_newest(match.slot);
+      if (series.extra() != nullptr) to_seal_.push_back(match.slot);
+      VAGT_CHECK_OK(restored);
       if (series.newest_t.load() == kNoTime) emptied.push_back(match.slot);
     }
     SealedIndex index(*db_);

@@ -28,10 +28,10 @@ std::vector<Newest> newest_series(const Head& head, const HeadIndex& index) {
 }
 
 // The symbol of the metric name that most of them have; kNone: none has a name.
-Symbol commonest_metric(const Head& head, const HeadIndex& index, std::span<const Newest> series) {
+Symbol commonest_metric(const HeadIndex& index, std::span<const Newest> series) {
   std::unordered_map<Symbol, size_t> counts;
   for (const Newest& each : series)
-    for (const PairId id : head.at(each.slot).pairs())
+    for (const PairId id : index.pairs_of(each.slot))
       if (const SymbolPair pair = index.pair(id); index.text(pair.name) == kMetricName)
         ++counts[pair.value];
   Symbol best = SymbolTable::kNone;
@@ -50,13 +50,13 @@ std::optional<Explosion> find_explosion(const Head& head) {
   std::optional<Explosion> found;
   head.with_index([&](const HeadIndex& index) {
     const std::vector<Newest> newest = newest_series(head, index);
-    const Symbol metric = commonest_metric(head, index, newest);
+    const Symbol metric = commonest_metric(index, newest);
     if (metric == SymbolTable::kNone) return;
     Explosion explosion;
     explosion.metric = index.text(metric);
     std::unordered_map<Symbol, std::unordered_set<Symbol>> values;
     index.for_each([&](Slot slot) {
-      const auto pairs = head.at(slot).pairs();
+      const PairRange pairs = index.pairs_of(slot);
       const bool mine = std::any_of(pairs.begin(), pairs.end(), [&](PairId id) {
         const SymbolPair pair = index.pair(id);
         return pair.value == metric && index.text(pair.name) == kMetricName;

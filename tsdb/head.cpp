@@ -4,7 +4,7 @@ namespace vagt::tsdb {
 
 Head::Head()
     : blocks_(new std::atomic<Block*>[kBlocks]()),
-      index_([this](Slot slot) { return at(slot).pairs(); }) {}
+      index_([this](Slot slot) VAGT_NO_THREAD_ANALYSIS { return at(slot).pairs(pairs_); }) {}
 
 Head::~Head() {
   for (size_t i = 0; i < kBlocks; ++i) {
@@ -23,8 +23,13 @@ Series* Head::resolve(SeriesRef ref) const {
   const Slot slot = slot_of(ref);
   if (slot >= slots()) return nullptr;
   Series& series = at(slot);
-  return series.ref.load(std::memory_order_acquire) == static_cast<uint64_t>(ref) ? &series
-                                                                                  : nullptr;
+  return series.generation.load(std::memory_order_acquire) == generation_of(ref) ? &series
+                                                                                 : nullptr;
+}
+
+SeriesRef Head::ref_of(Slot slot) const {
+  const uint64_t generation = at(slot).generation.load(std::memory_order_relaxed);
+  return generation == 0 ? SeriesRef::None : SeriesRef{generation << 32 | (slot + 1)};
 }
 
 Slot Head::take_slot() {
@@ -42,15 +47,15 @@ Slot Head::take_slot() {
 
 void Head::free_slot(Slot slot) {
   Series& series = at(slot);
-  series.ref.store(0, std::memory_order_release);
+  series.generation.store(0, std::memory_order_release);
   {
     base::MutexLock lock(shard(slot));
     series.clear_samples();
     series.newest_t.store(kNoTime, std::memory_order_relaxed);
-    series.disk_last_t = kNoTime;
+    series.forget_disk_last_t();
     series.indexed_day = INT32_MIN;
     series.on_disk = series.dirty = false;
-    series.labels.reset();
+    pairs_.give_back(series.labels, series.label_count);
     series.label_count = 0;
   }
   holders_.erase(slot);
@@ -62,7 +67,7 @@ Head::Found Head::find(const Labels& labels, bool hold) {
   base::MutexLock lock(index_mutex_);
   const Slot slot = index_.find(labels);
   if (slot == HeadIndex::kNone) return {};
-  Found found{slot, SeriesRef{at(slot).ref.load(std::memory_order_relaxed)}, false};
+  Found found{slot, ref_of(slot), false};
   if (const auto it = holders_.find(slot); it != holders_.end()) {
     found.fresh = true;
     if (hold) ++it->second;
@@ -79,7 +84,7 @@ Head::Found Head::find_or_create(const Labels& labels, SeriesId id) {
     slot = found.slot;
     holders_[slot] = 0;
   }
-  Found found{slot, SeriesRef{at(slot).ref.load(std::memory_order_relaxed)}, false};
+  Found found{slot, ref_of(slot), false};
   if (const auto it = holders_.find(slot); it != holders_.end()) {
     found.fresh = true;
     ++it->second;
@@ -97,15 +102,20 @@ Head::Found Head::insert(const Labels& labels, SeriesId id) {
   if (slot == HeadIndex::kNone) return {};
   Series& series = at(slot);
   const std::vector<PairId> pairs = index_.intern(labels);
-  series.labels = std::make_unique<PairId[]>(pairs.size());
-  std::copy(pairs.begin(), pairs.end(), series.labels.get());
+  const auto place = pairs_.keep(pairs);
+  if (!place) {
+    index_.release(pairs);
+    free_.push_back(slot);
+    return {};
+  }
+  series.labels = *place;
   series.label_count = static_cast<uint16_t>(pairs.size());
   series.id = id;
   index_.add(slot, labels.hash());
   size_.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t ref = ++generation_ << 32 | (slot + 1);
-  series.ref.store(ref, std::memory_order_release);
-  return {slot, SeriesRef{ref}, true};
+  if (++generation_ == 0) ++generation_;
+  series.generation.store(generation_, std::memory_order_release);
+  return {slot, ref_of(slot), true};
 }
 
 void Head::settle(Slot slot, bool kept) {
@@ -132,8 +142,8 @@ std::vector<Head::Match> Head::select(std::span<const Matcher> matchers) const {
   const std::vector<Slot> slots = index_.select(matchers);
   matches.reserve(slots.size());
   for (const Slot slot : slots)
-    matches.push_back(
-        {index_.labels(slot), slot, at(slot).ref.load(std::memory_order_relaxed), at(slot).id});
+    matches.push_back({index_.labels(slot), slot,
+                       at(slot).generation.load(std::memory_order_relaxed), at(slot).id});
   return matches;
 }
 
@@ -143,7 +153,8 @@ size_t Head::memory_bytes() const {
     base::MutexLock lock(shard(slot));
     bytes += sizeof(Series) + at(slot).memory_bytes();
   }
-  return bytes;
+  base::MutexLock lock(index_mutex_);
+  return bytes + pairs_.memory_bytes() + index_.memory_bytes();
 }
 
 }  // namespace vagt::tsdb

@@ -28,6 +28,9 @@ class Head {
   Series* resolve(SeriesRef ref) const;
   Series& at(Slot slot) const;
   static Slot slot_of(SeriesRef ref) { return static_cast<Slot>(static_cast<uint64_t>(ref)) - 1; }
+  static uint32_t generation_of(SeriesRef ref) {
+    return static_cast<uint32_t>(static_cast<uint64_t>(ref) >> 32);
+  }
   static size_t shard_number(Slot slot) { return (slot >> 8) % kShards; }
   static constexpr size_t kShards = 16;
   base::Mutex& shard(Slot slot) const { return shards_[shard_number(slot)].mutex; }
@@ -52,7 +55,7 @@ class Head {
   struct Match {
     Labels labels;
     Slot slot;
-    uint64_t ref;
+    uint32_t generation;
     SeriesId id;
   };
   // In no particular order.
@@ -61,7 +64,7 @@ class Head {
   template <class F>
   void visit(std::span<const Matcher> matchers, F f) const {
     base::MutexLock lock(index_mutex_);
-    for (const Slot slot : index_.select(matchers)) f(slot, at(slot).pairs(), index_);
+    for (const Slot slot : index_.select(matchers)) f(slot, index_.pairs_of(slot), index_);
   }
   // Calls f(index) under the index mutex.
   template <class F>
@@ -73,7 +76,12 @@ class Head {
     base::MutexLock lock(index_mutex_);
     return index_.labels(slot);
   }
-  size_t memory_bytes() const;
+  // Gives up what the index has room for beyond its needs.
+  void tidy() {
+    base::MutexLock lock(index_mutex_);
+    index_.tidy();
+  }
+  size_t memory_bytes() const;  // of series and index
 
  private:
   static constexpr size_t kBlock = 256;       // series
@@ -87,16 +95,18 @@ class Head {
   Found insert(const Labels& labels, SeriesId id) VAGT_REQUIRES(index_mutex_);
   Slot take_slot() VAGT_REQUIRES(index_mutex_);
   void free_slot(Slot slot) VAGT_REQUIRES(index_mutex_);
+  SeriesRef ref_of(Slot slot) const;
 
   mutable std::array<Shard, kShards> shards_;
   const std::unique_ptr<std::atomic<Block*>[]> blocks_;
   std::atomic<Slot> next_slot_{0};
   std::atomic<size_t> size_{0};
   mutable base::Mutex index_mutex_;
+  PairLists pairs_ VAGT_GUARDED_BY(index_mutex_);
   mutable HeadIndex index_ VAGT_GUARDED_BY(index_mutex_);
   std::vector<Slot> free_ VAGT_GUARDED_BY(index_mutex_);
   std::unordered_map<Slot, uint32_t> holders_ VAGT_GUARDED_BY(index_mutex_);  // of fresh series
-  uint64_t generation_ VAGT_GUARDED_BY(index_mutex_) = 0;
+  uint32_t generation_ VAGT_GUARDED_BY(index_mutex_) = 0;
 };
 
 }  // namespace vagt::tsdb

@@ -17,7 +17,7 @@ class SymbolMatcher {
         empty_(matcher.matches_empty()),
         equal_(matcher.op() == MatchOp::Equal ? symbols.find(matcher.value())
                                               : SymbolTable::kNone) {}
-  bool matches(std::span<const PairId> pairs, const HeadIndex& index) {
+  bool matches(PairRange pairs, const HeadIndex& index) {
     if (name_ == SymbolTable::kNone) return empty_;
     for (const PairId id : pairs) {
       const SymbolPair pair = index.pair(id);
@@ -42,13 +42,15 @@ class SymbolMatcher {
 }  // namespace
 
 bool HeadIndex::equal(Slot slot, const Labels& labels) const {
-  const auto pairs = pairs_of_(slot);
+  const PairRange pairs = pairs_of_(slot);
   const auto items = labels.items();
   if (pairs.size() != items.size()) return false;
-  for (size_t i = 0; i < items.size(); ++i) {
-    const SymbolPair own = pair(pairs[i]);
-    if (symbols_.text(own.value) != items[i].value || symbols_.text(own.name) != items[i].name)
+  auto id = pairs.begin();
+  for (const Label& item : items) {
+    const SymbolPair own = pair(*id);
+    if (symbols_.text(own.value) != item.value || symbols_.text(own.name) != item.name)
       return false;
+    ++id;
   }
   return true;
 }
@@ -129,8 +131,8 @@ void HeadIndex::add(Slot slot, uint64_t full_hash) {
   ++used_;
   for (const PairId id : pairs_of_(slot)) {
     Pair& mine = pairs_[id];
-    if (mine.postings.slots.empty()) values_[mine.pair.name].insert(mine.pair.value);
-    mine.postings.slots.push_back(slot);
+    if (mine.postings.empty()) values_[mine.pair.name].insert(mine.pair.value);
+    mine.postings.add(slot);
   }
 }
 
@@ -141,10 +143,8 @@ void HeadIndex::remove(std::span<const Slot> slots) {
   for (const Slot slot : slots)
     for (const PairId id : pairs_of_(slot)) touched.insert(id);
   for (const PairId id : touched) {
-    Postings& postings = pairs_[id].postings;
-    std::erase_if(postings.slots, [&](Slot slot) { return gone.contains(slot); });
-    postings.sorted = 0;
-    if (!postings.slots.empty()) continue;
+    pairs_[id].postings.remove(gone);
+    if (!pairs_[id].postings.empty()) continue;
     const SymbolPair pair = pairs_[id].pair;
     if (auto& values = values_[pair.name]; values.erase(pair.value), values.empty())
       values_.erase(pair.name);
@@ -158,29 +158,28 @@ void HeadIndex::remove(std::span<const Slot> slots) {
     for (const PairId id : pairs_of_(slot)) release_pair(id);
 }
 
-const std::vector<Slot>& HeadIndex::postings(SymbolPair pair) {
-  static const std::vector<Slot> kEmpty;
-  const PairId id = find_pair(pair);
-  if (id == kNoPair) return kEmpty;
-  Postings& p = pairs_[id].postings;
-  if (p.sorted < p.slots.size()) {
-    const auto middle = p.slots.begin() + static_cast<std::ptrdiff_t>(p.sorted);
-    std::sort(middle, p.slots.end());
-    std::inplace_merge(p.slots.begin(), middle, p.slots.end());
-    // Growing doubles; what is read is mostly done growing.
-    if (p.slots.capacity() > p.slots.size() + p.slots.size() / 8) p.slots.shrink_to_fit();
-    p.sorted = static_cast<uint32_t>(p.slots.size());
-  }
-  return p.slots;
+void HeadIndex::release(std::span<const PairId> pairs) {
+  for (const PairId id : pairs) release_pair(id);
+}
+
+size_t HeadIndex::memory_bytes() const {
+  size_t bytes = table_.size() * (sizeof(Slot) + sizeof(uint32_t)) + symbols_.memory_bytes();
+  for (const Pair& pair : pairs_)
+    bytes += sizeof pair + 2 * SymbolTable::kNode + pair.postings.memory_bytes();
+  return bytes;
+}
+
+void HeadIndex::tidy() {
+  for (Pair& pair : pairs_) pair.postings.tidy();
 }
 
 // The union of the postings of the values a matcher accepts: literals looked up, else the values
 // walked, a common prefix tried before the expression. False: the matcher accepts absence too.
-bool HeadIndex::collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out) {
+bool HeadIndex::collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out) const {
   if (matcher.matches_empty()) return false;
   const auto take = [&](Symbol value) {
-    const std::vector<Slot>& slots = postings({name, value});
-    out.insert(out.end(), slots.begin(), slots.end());
+    if (const PairId id = find_pair({name, value}); id != kNoPair)
+      pairs_[id].postings.append_to(out);
   };
   if (matcher.op() == MatchOp::Equal) {
     if (const Symbol value = symbols_.find(matcher.value()); value != SymbolTable::kNone)
@@ -200,7 +199,7 @@ bool HeadIndex::collect_values(const Matcher& matcher, Symbol name, std::vector<
 }
 
 // The narrowest set that every result is in. False: every series may match.
-bool HeadIndex::choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base) {
+bool HeadIndex::choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base) const {
   const Matcher* best = nullptr;
   size_t best_size = SIZE_MAX;
   for (const Matcher& matcher : matchers) {
@@ -212,13 +211,13 @@ bool HeadIndex::choose_base(std::span<const Matcher> matchers, std::vector<Slot>
       const Symbol value = symbols_.find(matcher.value());
       const PairId id = value == SymbolTable::kNone ? kNoPair : find_pair({name, value});
       if (id == kNoPair) return true;
-      size = pairs_[id].postings.slots.size();
+      size = pairs_[id].postings.size();
     } else if (matcher.op() == MatchOp::Regex && !matcher.regex()->literals().empty()) {
       size = 0;
       for (const std::string& literal : matcher.regex()->literals())
         if (const Symbol value = symbols_.find(literal); value != SymbolTable::kNone)
           if (const PairId id = find_pair({name, value}); id != kNoPair)
-            size += pairs_[id].postings.slots.size();
+            size += pairs_[id].postings.size();
     }
     if (best == nullptr || size < best_size) {
       best = &matcher;
@@ -230,7 +229,7 @@ bool HeadIndex::choose_base(std::span<const Matcher> matchers, std::vector<Slot>
   return true;
 }
 
-std::vector<Slot> HeadIndex::select(std::span<const Matcher> matchers) {
+std::vector<Slot> HeadIndex::select(std::span<const Matcher> matchers) const {
   std::vector<Slot> slots;
   if (!choose_base(matchers, slots)) {
     for_each([&](Slot slot) { slots.push_back(slot); });

@@ -11,6 +11,7 @@
 
 #include "base/labels.h"
 #include "base/matcher.h"
+#include "tsdb/postings.h"
 #include "tsdb/series.h"
 #include "tsdb/symbols.h"
 
@@ -20,7 +21,7 @@ namespace vagt::tsdb {
 class HeadIndex {
  public:
   // `pairs_of` gives the label pairs of a slot.
-  using PairsOf = std::function<std::span<const PairId>(Slot)>;
+  using PairsOf = std::function<PairRange(Slot)>;
   explicit HeadIndex(PairsOf pairs_of) : pairs_of_(std::move(pairs_of)) {}
 
   static constexpr Slot kNone = UINT32_MAX;
@@ -29,16 +30,25 @@ class HeadIndex {
   // add().
   std::vector<PairId> intern(const Labels& labels);
   void add(Slot slot, uint64_t hash);
+  void release(std::span<const PairId> pairs);  // of intern(), when nothing is added
   // Their label pairs are released; `pairs_of` must still work.
   void remove(std::span<const Slot> slots);
 
   // Slots whose labels match, ascending.
-  std::vector<Slot> select(std::span<const Matcher> matchers);
+  std::vector<Slot> select(std::span<const Matcher> matchers) const;
   Labels labels(Slot slot) const;
+  void tidy();  // postings give up their room for growing
+  PairRange pairs_of(Slot slot) const { return pairs_of_(slot); }
   SymbolPair pair(PairId id) const { return pairs_[id].pair; }
+  PairId find_pair(SymbolPair pair) const {  // kNoPair: no series has it
+    const auto it = pair_ids_.find(key(pair));
+    return it == pair_ids_.end() ? kNoPair : it->second;
+  }
+  static constexpr PairId kNoPair = UINT32_MAX;
   std::string_view text(Symbol symbol) const { return symbols_.text(symbol); }
   size_t size() const { return size_; }
   size_t symbols() const { return symbols_.size(); }
+  size_t memory_bytes() const;  // about
   template <class F>
   void for_each(F f) const {
     for (const Slot slot : table_)
@@ -46,10 +56,6 @@ class HeadIndex {
   }
 
  private:
-  struct Postings {
-    std::vector<Slot> slots;
-    uint32_t sorted = 0;  // the first so many are; new ones are merged in when next read
-  };
   struct Pair {
     SymbolPair pair;
     Postings postings;
@@ -59,16 +65,10 @@ class HeadIndex {
   static uint64_t key(SymbolPair pair) { return uint64_t{pair.name} << 32 | pair.value; }
   bool equal(Slot slot, const Labels& labels) const;
   void grow();
-  static constexpr PairId kNoPair = UINT32_MAX;
-  PairId find_pair(SymbolPair pair) const {
-    const auto it = pair_ids_.find(key(pair));
-    return it == pair_ids_.end() ? kNoPair : it->second;
-  }
   PairId acquire_pair(const Label& label);
   void release_pair(PairId id);
-  const std::vector<Slot>& postings(SymbolPair pair);
-  bool choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base);
-  bool collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out);
+  bool choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base) const;
+  bool collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out) const;
 
   const PairsOf pairs_of_;
   SymbolTable symbols_;

@@ -6,9 +6,11 @@ namespace vagt::tsdb {
 
 std::optional<JournalSample> JournalReader::next() {
   if (in_.done()) return std::nullopt;
-  last_id_ += static_cast<uint64_t>(in_.zigzagged());
-  last_t_ = wrap_add(last_t_, in_.zigzagged());
-  const double v = in_.bits64();
+  const auto control = static_cast<char>(short_values_ ? in_.byte() : 0);
+  const bool next_id = (control & JournalWriter::kNextId) != 0;
+  last_id_ += next_id ? 1 : static_cast<uint64_t>(in_.zigzagged());
+  if ((control & JournalWriter::kSameTime) == 0) last_t_ = wrap_add(last_t_, in_.zigzagged());
+  const double v = short_values_ ? in_.high_bits64(control & JournalWriter::kLength) : in_.bits64();
   if (!in_.ok()) return std::nullopt;
   return JournalSample{last_id_, last_t_, v};
 }

@@ -11,7 +11,7 @@ namespace {
 struct Entry {
   Labels labels;
   Slot slot = HeadIndex::kNone;  // kNone: only on disk
-  uint64_t ref = 0;
+  uint32_t generation = 0;
   SeriesId id = 0;
 };
 
@@ -52,9 +52,9 @@ class SeriesReader {
       base::MutexLock lock(core_.head_.shard(entry.slot));
       const Series& series = core_.head_.at(entry.slot);
       // A series retired meanwhile has all its samples on disk.
-      if (series.ref.load(std::memory_order_acquire) == entry.ref) {
+      if (series.generation.load(std::memory_order_acquire) == entry.generation) {
         series.collect(range_.mint, range_.maxt, runs_);
-        disk_until = series.disk_last_t;
+        disk_until = series.disk_last_t();
       }
     }
     if (disk_until >= range_.mint) VAGT_CHECK_OK(read_disk(entry));
@@ -205,7 +205,7 @@ class RocksQuerier final : public Querier {
   // Series whose labels match: the head's, and those that only the days of the range know.
   Status find(std::span<const Matcher> matchers, Range range, std::vector<Entry>& out) {
     for (Head::Match& match : core_.head_.select(matchers))
-      out.push_back({std::move(match.labels), match.slot, match.ref, match.id});
+      out.push_back({std::move(match.labels), match.slot, match.generation, match.id});
     if (core_.retired_max_.load(std::memory_order_relaxed) < range.mint) return {};
     std::unordered_set<SeriesId> known;
     for (const Entry& entry : out) known.insert(entry.id);
@@ -239,8 +239,8 @@ class RocksQuerier final : public Querier {
     if (entry.slot == HeadIndex::kNone) return true;
     base::MutexLock lock(core_.head_.shard(entry.slot));
     const Series& series = core_.head_.at(entry.slot);
-    if (series.ref.load(std::memory_order_acquire) != entry.ref) return false;
-    if (series.disk_last_t != kNoTime && series.disk_last_t >= range_.mint) return true;
+    if (series.generation.load(std::memory_order_acquire) != entry.generation) return false;
+    if (series.disk_last_t() >= range_.mint) return true;
     return series.overlaps(range_.mint, range_.maxt);
   }
 

@@ -115,9 +115,7 @@ Status RecoveryState::load_head() {
     }
     saved_at[slot] = sequence;
     core.sequence_ = std::max(core.sequence_, sequence);
-    RawColumns all;
-    series.read(kNoTime, INT64_MAX, all);
-    if (!all.t.empty()) core.oldest_.store(std::min(core.oldest_.load(), all.t.front()));
+    core.oldest_.store(std::min(core.oldest_.load(), series.oldest_t()));
     core.newest_.store(std::max(core.newest_.load(), series.newest_t.load()));
     if (series.extra() != nullptr && !series.extra()->closed.empty()) core.to_seal_.push_back(slot);
   }
@@ -147,7 +145,7 @@ Slot RecoveryState::slot_of(SeriesId id) {
   series.on_disk = true;
   series.touched.store(core.now_seconds(), std::memory_order_relaxed);
   // Without a head record nothing says how far its chunks on disk reach.
-  series.disk_last_t = core.retired_max_.load();
+  series.raise_disk_last_t(core.retired_max_.load());
   if (saved_at.size() <= found.slot) saved_at.resize(found.slot * 2 + 1024, 0);
   return found.slot;
 }
@@ -164,7 +162,7 @@ void RecoveryState::replay(uint64_t sequence, std::string_view record) {
     Series& series = core.head_.at(slot);
     const size_t closed = series.extra() != nullptr ? series.extra()->closed.size() : 0;
     if (sample->t > series.newest_t.load(std::memory_order_relaxed)) {
-      series.append(sample->t, sample->v, sequence);
+      series.append(sample->t, sample->v);
     } else {
       series.append_late(sample->t, sample->v, sequence);
     }

@@ -149,7 +149,7 @@ StoreStats RocksStore::stats() const {
 CardinalityStats RocksStore::cardinality(size_t top) const {
   CardinalityCounter counter;
   std::vector<Label> labels;
-  core_->head_.visit({}, [&](Slot slot, std::span<const PairId> pairs, const HeadIndex& index) {
+  core_->head_.visit({}, [&](Slot slot, PairRange pairs, const HeadIndex& index) {
     if (core_->head_.at(slot).newest_t.load(std::memory_order_relaxed) == kNoTime) return;
     labels.clear();
     for (const PairId id : pairs) {

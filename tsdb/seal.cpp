@@ -31,7 +31,7 @@ Status StoreCore::seal_slots(std::span<const Slot> slots) {
   for (const Slot slot : slots) {
     Series& series = head_.at(slot);
     if (series.extra() == nullptr || !series.on_disk) continue;
-    int64_t last = series.disk_last_t;
+    int64_t last = kNoTime;
     for (ClosedChunk& chunk : series.extra()->closed) {
       if (chunk.sealed_epoch != 0) continue;
       const Day day = day_of(chunk.span.first_t);
@@ -46,7 +46,7 @@ Status StoreCore::seal_slots(std::span<const Slot> slots) {
     }
     {
       base::MutexLock lock(head_.shard(slot));
-      series.disk_last_t = last;
+      series.raise_disk_last_t(last);
     }
     std::string record;
     series.save(sequence_, record);
@@ -83,7 +83,7 @@ Status StoreCore::seal_everything() {
     const Slot end = std::min<Slot>(head_.slots(), first + kSlotsAtOnce);
     for (Slot slot = first; slot < end; ++slot) {
       Series& series = head_.at(slot);
-      if (series.ref.load(std::memory_order_relaxed) == 0 || !series.on_disk) continue;
+      if (series.generation.load(std::memory_order_relaxed) == 0 || !series.on_disk) continue;
       base::MutexLock shard(head_.shard(slot));
       series.close_all(sequence_);
       if (series.extra() != nullptr) to_seal_.push_back(slot);
@@ -132,7 +132,8 @@ Status StoreCore::checkpoint() {
     std::string record;
     for (Slot slot = first; slot < end; ++slot) {
       Series& series = head_.at(slot);
-      if (!series.dirty || !series.on_disk || series.ref.load(std::memory_order_relaxed) == 0)
+      if (!series.dirty || !series.on_disk ||
+          series.generation.load(std::memory_order_relaxed) == 0)
         continue;
       record.clear();
       series.save(sequence_, record);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include "tsdb/bytes.h"
@@ -58,12 +59,12 @@ void Series::set_last_block(size_t at, std::string_view block, size_t count) {
   std::memcpy(open_.get() + at, &size, 2);
   std::memcpy(open_.get() + at + 2, block.data(), block.size());
   last_block_at_ = static_cast<uint16_t>(at + 2);
-  last_block_count_ = static_cast<uint16_t>(count);
+  last_block_count_ = static_cast<uint8_t>(count);
 }
 
 size_t Series::tail_times(int64_t (&t)[kTail]) const {
-  int64_t at = tail_base_;
-  for (size_t i = 0; i < tail_count_; ++i) t[i] = at += tail_dt_[i];
+  int64_t at = newest_t.load(std::memory_order_relaxed);
+  for (size_t i = tail_count_; i-- > 0; at -= tail_dt_[i]) t[i] = at;
   return tail_count_;
 }
 
@@ -80,14 +81,15 @@ bool Series::extend_live_block() {
   std::string group;
   const std::string_view block = last_block();
   if (!live_extend({open_.get() + last_block_at_, block.size()}, last_block_count_, t, tail_v_,
-                   group))
+                   open_first_t(), group))
     return false;
+  last_block_count_ = static_cast<uint8_t>(last_block_count_ + kTail);
+  if (group.empty()) return true;
   const size_t end = open_size_;
   resize_open(end + group.size());
   std::memcpy(open_.get() + end, group.data(), group.size());
   const auto size = static_cast<uint16_t>(open_size_ - last_block_at_);
   std::memcpy(open_.get() + last_block_at_ - 2, &size, 2);
-  last_block_count_ = static_cast<uint16_t>(last_block_count_ + kTail);
   return true;
 }
 
@@ -96,7 +98,8 @@ bool Series::start_live_block() {
   tail_times(t);
   const bool after_live = open_size_ > 0 && is_live_block(last_block());
   std::string block;
-  if (!live_start(t, tail_v_, after_live ? live_exponent(last_block()) : 0, block)) return false;
+  if (!live_start(t, tail_v_, after_live ? live_exponent(last_block()) : 0, open_first_t(), block))
+    return false;
   set_last_block(open_size_, block, kTail);
   return true;
 }
@@ -119,31 +122,35 @@ void Series::fold_tail() {
     encode_chunk(columns.t, columns.v, block);
     set_last_block(at, block, columns.size());
   }
-  open_count_ = static_cast<uint16_t>(open_count_ + tail_count_);
+  open_count_ = static_cast<uint8_t>(open_count_ + tail_count_);
+  tail_v_[0] = newest_value();
   tail_count_ = 0;
 }
 
-void Series::decode_open(RawColumns& out) const {
+bool Series::decode_open(RawColumns& out) const {
   for (size_t at = 0; at < open_size_;) {
+    if (at + 2 > open_size_) return false;
     uint16_t size;
     std::memcpy(&size, open_.get() + at, 2);
-    const std::string_view block(open_.get() + at + 2, size);
-    if (is_live_block(block)) {
-      live_decode(block, out);
-    } else {
-      [[maybe_unused]] const bool good = decode_chunk(block, out);
-      assert(good);
-    }
-    at += 2u + size;
+    at += 2;
+    if (at + size > open_size_) return false;
+    const std::string_view block(open_.get() + at, size);
+    const bool good =
+        is_live_block(block) ? live_decode(block, open_first_t(), out) : decode_chunk(block, out);
+    if (!good) return false;
+    at += size;
   }
   push_tail(out);
+  return true;
 }
 
 void Series::clear_open() {
+  tail_v_[0] = newest_value();
   open_.reset();
   open_size_ = last_block_at_ = 0;
   open_count_ = last_block_count_ = 0;
   tail_count_ = 0;
+  open_span_ = 0;
 }
 
 // A chunk never spans two days: retention drops whole days.
@@ -166,7 +173,8 @@ void Series::push_closed(RawColumns& columns, uint64_t order) {
 void Series::close_open() {
   if (!has_open()) return;
   RawColumns columns;
-  decode_open(columns);
+  [[maybe_unused]] const bool good = decode_open(columns);
+  assert(good);
   push_closed(columns, 0);
   clear_open();
 }
@@ -179,21 +187,31 @@ void Series::close_all(uint64_t order) {
   push_closed(late, order);
 }
 
-void Series::append(int64_t t, double v, uint64_t order) {
-  (void)order;
-  if (has_open() && (open_count_ + tail_count_ >= static_cast<int>(close_at()) ||
-                     day_of(t) != day_of(open_first_)))
+void Series::append(int64_t t, double v) {
+  const int64_t last = newest_t.load(std::memory_order_relaxed);
+  if (has_open() &&
+      (open_count_ + tail_count_ >= static_cast<int>(close_at()) || day_of(t) != day_of(last)))
     close_open();
-  if (!has_open()) open_first_ = t;
-  int64_t last = tail_base_;
-  for (size_t i = 0; i < tail_count_; ++i) last += tail_dt_[i];
+  const bool goes_on = has_open();
   if (tail_count_ == kTail || (tail_count_ > 0 && wrap_sub(t, last) > UINT16_MAX)) fold_tail();
-  if (tail_count_ == 0) tail_base_ = t;
-  tail_dt_[tail_count_] = static_cast<uint16_t>(tail_count_ == 0 ? 0 : t - last);
+  open_span_ = goes_on ? open_span_ + static_cast<uint32_t>(t - last) : 0;
+  tail_dt_[tail_count_] = tail_count_ == 0 ? 0 : static_cast<uint16_t>(t - last);
   tail_v_[tail_count_++] = v;
-  newest_bits.store(std::bit_cast<uint64_t>(v), std::memory_order_relaxed);
-  newest_t.store(t, std::memory_order_relaxed);
+  newest_t.store(t, std::memory_order_release);
   dirty = true;
+}
+
+void Series::resume_after(int64_t t, double v) {
+  close_open();
+  tail_v_[0] = v;
+  newest_t.store(t, std::memory_order_release);
+}
+
+void Series::raise_disk_last_t(int64_t t) {
+  if (t == kNoTime) return;
+  const int64_t up = t / 1000 + (t % 1000 > 0 ? 1 : 0);
+  const auto seconds = static_cast<int32_t>(std::clamp<int64_t>(up, INT32_MIN + 1, INT32_MAX));
+  disk_last_ = std::max(disk_last_, seconds);
 }
 
 bool Series::append_late(int64_t t, double v, uint64_t order) {
@@ -212,10 +230,9 @@ bool Series::append_late(int64_t t, double v, uint64_t order) {
 }
 
 bool Series::find(int64_t t, double& v) const {
-  if (has_open() && t >= open_first_) {
+  if (has_open() && t >= open_first_t()) {
     RawColumns open;
-    decode_open(open);
-    if (find_in(open, t, v)) return true;
+    if (decode_open(open) && find_in(open, t, v)) return true;
   }
   if (extra_ == nullptr) return false;
   if (find_in(extra_->late.columns, t, v)) return true;
@@ -242,13 +259,16 @@ void Series::collect(int64_t mint, int64_t maxt, std::vector<Run>& runs) const {
     }
     if (!extra_->late.columns.t.empty()) add(UINT64_MAX, extra_->late.columns);
   }
-  if (!has_open() || open_first_ > maxt || newest_t.load(std::memory_order_relaxed) < mint) return;
+  if (!has_open() || open_first_t() > maxt || newest_t.load(std::memory_order_relaxed) < mint)
+    return;
   // Rules ask for the last few samples: these need no decoding.
   RawColumns open;
-  if (tail_count_ == 0 || tail_base_ > mint) {
-    decode_open(open);
-  } else {
+  int64_t tail[kTail];
+  if (tail_times(tail) > 0 && tail[0] <= mint) {
     push_tail(open);
+  } else {
+    [[maybe_unused]] const bool good = decode_open(open);
+    assert(good);
   }
   add(0, open);
 }
@@ -260,7 +280,7 @@ void Series::read(int64_t mint, int64_t maxt, RawColumns& out) const {
 }
 
 bool Series::overlaps(int64_t mint, int64_t maxt) const {
-  if (has_open() && open_first_ <= maxt && newest_t.load(std::memory_order_relaxed) >= mint)
+  if (has_open() && open_first_t() <= maxt && newest_t.load(std::memory_order_relaxed) >= mint)
     return true;
   if (extra_ == nullptr) return false;
   const std::vector<int64_t>& late = extra_->late.columns.t;
@@ -270,12 +290,20 @@ bool Series::overlaps(int64_t mint, int64_t maxt) const {
   });
 }
 
+int64_t Series::oldest_t() const {
+  int64_t oldest = has_open() ? open_first_t() : INT64_MAX;
+  if (extra_ == nullptr) return oldest;
+  for (const ClosedChunk& chunk : extra_->closed) oldest = std::min(oldest, chunk.span.first_t);
+  if (!extra_->late.columns.t.empty()) oldest = std::min(oldest, extra_->late.columns.t.front());
+  return oldest;
+}
+
 size_t Series::chunk_count() const {
   return (has_open() ? 1 : 0) + (extra_ != nullptr ? extra_->closed.size() : 0);
 }
 
 size_t Series::memory_bytes() const {
-  size_t bytes = open_size_ + label_count * sizeof(PairId);
+  size_t bytes = open_size_;
   if (extra_ == nullptr) return bytes;
   bytes += sizeof(SeriesExtra) + extra_->late.columns.t.capacity() * 16;
   for (const ClosedChunk& chunk : extra_->closed) bytes += sizeof chunk + chunk.bytes.capacity();
@@ -287,60 +315,111 @@ void Series::clear_samples() {
   extra_.reset();
 }
 
-// sequence, newest t, newest bits, indexed day, disk_last_t, then (order + 1, chunk)*: closed
-// chunks that are not on disk, late samples (order 0 stands for them), the open chunk last (order 1
-// with nothing after it).
+namespace {
+
+// What a chunk in a head record is; more are closed chunks, by their order.
+constexpr uint64_t kLate = 0, kOpen = 1, kClosed = 2;
+// First byte of an open chunk that is kept as memory has it; no chunk begins so.
+constexpr char kAsInMemory = static_cast<char>(0xff);
+
+}  // namespace
+
 void Series::save(uint64_t sequence, std::string& out) const {
   put_varint(out, sequence);
   put_zigzag(out, newest_t.load(std::memory_order_relaxed));
-  put_varint(out, newest_bits.load(std::memory_order_relaxed));
+  put_varint(out, std::bit_cast<uint64_t>(newest_value()));
   put_zigzag(out, indexed_day);
-  put_zigzag(out, disk_last_t);
-  const auto put_chunk = [&out](uint64_t order, std::string_view chunk) {
-    put_varint(out, order);
+  put_zigzag(out, disk_last_t());
+  const auto put_chunk = [&out](uint64_t kind, std::string_view chunk) {
+    put_varint(out, kind);
     put_sized(out, chunk);
   };
   std::string chunk;
   if (extra_ != nullptr) {
     for (const ClosedChunk& closed : extra_->closed)
-      if (closed.sealed_epoch == 0) put_chunk(closed.order + 2, closed.bytes);
+      if (closed.sealed_epoch == 0) put_chunk(closed.order + kClosed, closed.bytes);
     if (const RawColumns& late = extra_->late.columns; late.size() > 0) {
       encode_chunk(late.t, late.v, chunk);
-      put_chunk(0, chunk);
+      put_chunk(kLate, chunk);
     }
   }
   if (!has_open()) return;
-  RawColumns open;
-  decode_open(open);
   chunk.clear();
-  encode_chunk(open.t, open.v, chunk);
-  put_chunk(1, chunk);
+  save_open(chunk);
+  put_chunk(kOpen, chunk);
+}
+
+// Nothing is encoded for it: at a checkpoint every series comes by.
+void Series::save_open(std::string& out) const {
+  out.push_back(kAsInMemory);
+  put_varint(out, open_span_);
+  out.push_back(static_cast<char>(open_count_));
+  out.push_back(static_cast<char>(last_block_count_));
+  put_varint(out, last_block_at_);
+  put_sized(out, {open_.get(), open_size_});
+  out.push_back(static_cast<char>(tail_count_));
+  for (size_t i = 1; i < tail_count_; ++i) put_varint(out, tail_dt_[i]);
+  for (size_t i = 0; i < tail_count_; ++i) put_bits64(out, tail_v_[i]);
+}
+
+// newest_t is what it was. False: damaged, and nothing is open.
+bool Series::restore_open(std::string_view bytes) {
+  ByteReader in(bytes.substr(1));
+  const uint64_t span = in.varint();
+  const uint8_t count = in.byte(), last_count = in.byte();
+  const uint64_t last_at = in.varint();
+  const std::string_view blocks = in.sized();
+  const uint8_t tail = in.byte();
+  if (!in.ok() || span > kDayMillis || count > kMaxOpen || last_count > count || tail > kTail ||
+      blocks.size() > kMaxOpenBytes || (blocks.empty() ? last_at > 0 : last_at < 2) ||
+      last_at > blocks.size())
+    return false;
+  if (!blocks.empty()) {
+    resize_open(blocks.size());
+    std::memcpy(open_.get(), blocks.data(), blocks.size());
+  }
+  open_span_ = static_cast<uint32_t>(span);
+  open_count_ = count;
+  last_block_count_ = last_count;
+  last_block_at_ = static_cast<uint16_t>(last_at);
+  for (size_t i = 1; i < tail; ++i) tail_dt_[i] = static_cast<uint16_t>(in.varint());
+  for (size_t i = 0; i < tail; ++i) tail_v_[i] = in.bits64();
+  tail_count_ = tail;
+  RawColumns all;
+  if (in.ok() && decode_open(all) && all.size() == size_t{count} + tail && all.size() > 0 &&
+      all.t.front() == open_first_t() && all.t.back() == newest_t.load(std::memory_order_relaxed) &&
+      std::adjacent_find(all.t.begin(), all.t.end(), std::greater_equal<>()) == all.t.end() &&
+      day_of(all.t.front()) == day_of(all.t.back()))
+    return true;
+  clear_open();
+  return false;
 }
 
 bool Series::restore(std::string_view record, uint64_t& sequence) {
   ByteReader in(record);
   sequence = in.varint();
-  newest_t.store(in.zigzagged(), std::memory_order_relaxed);
-  newest_bits.store(in.varint(), std::memory_order_relaxed);
+  const int64_t newest = in.zigzagged();
+  newest_t.store(newest, std::memory_order_relaxed);
+  tail_v_[0] = std::bit_cast<double>(in.varint());
   indexed_day = static_cast<Day>(in.zigzagged());
-  disk_last_t = in.zigzagged();
+  raise_disk_last_t(in.zigzagged());
   while (in.ok() && !in.done()) {
     const uint64_t kind = in.varint();
     const std::string_view bytes = in.sized();
+    if (kind == kOpen && !bytes.empty() && bytes[0] == kAsInMemory) {
+      if (!restore_open(bytes)) return false;
+      continue;
+    }
     const auto span = chunk_span(bytes);
     RawColumns columns;
     if (!in.ok() || !span || !decode_chunk(bytes, columns)) return false;
-    if (kind == 1 && (span->count > kMaxOpen || bytes.size() > kMaxOpenBytes)) return false;
-    if (kind == 0) {
+    if (kind == kLate) {
       make_extra().late.columns = std::move(columns);
-    } else if (kind == 1) {
-      open_first_ = span->first_t;
-      clear_open();
-      set_last_block(0, bytes, span->count);
-      open_count_ = static_cast<uint16_t>(span->count);
-    } else {
-      make_extra().closed.push_back({*span, kind - 2, 0, std::string(bytes)});
+      continue;
     }
+    // An open chunk as earlier versions kept it is as good closed.
+    make_extra().closed.push_back(
+        {*span, kind == kOpen ? 0 : kind - kClosed, 0, std::string(bytes)});
   }
   return in.ok();
 }

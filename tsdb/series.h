@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tsdb/bytes.h"
 #include "tsdb/codec.h"
 #include "tsdb/keys.h"
 #include "tsdb/symbols.h"
@@ -38,48 +39,61 @@ struct SeriesExtra {
   LateSamples late;
 };
 
-// Fields by guard: `ref`, `newest_t`, `newest_bits`, `touched` are atomic and read without a lock;
-// `id`, `labels` are constant while `ref` is; the rest belongs to the shard's mutex. Three cache
-// lines: what appenders look at, what else an append changes, the tail's values.
+// Fields by guard: `generation`, `newest_t`, `touched` are atomic and read without a lock; `id` and
+// the labels are constant while `generation` is; the rest belongs to the shard's mutex. Two cache
+// lines: docs/formats/budget.md counts every byte.
 class alignas(64) Series {
  public:
-  static constexpr size_t kTail = 8;
+  static constexpr size_t kTail = 6;
 
-  std::atomic<uint64_t> ref{0};  // 0: the place is free
   std::atomic<int64_t> newest_t{kNoTime};
-  std::atomic<uint64_t> newest_bits{0};
-  std::atomic<uint32_t> touched{0};  // seconds; when a sample last came, for retiring
-  Day indexed_day = INT32_MIN;       // the last day whose postings have it
+  std::atomic<uint32_t> generation{0};  // upper half of its SeriesRef; 0: the place is free
+  std::atomic<uint32_t> touched{0};     // seconds; when a sample last came, for retiring
   SeriesId id = 0;
-  std::unique_ptr<PairId[]> labels;
+  uint32_t labels = 0;  // in the head's PairLists
   uint16_t label_count = 0;
-  bool on_disk = false;  // its labels are: guarded by the commit mutex
-  bool dirty = false;    // changed since its head record was written
+  bool on_disk = false;         // its labels are: guarded by the commit mutex
+  bool dirty = false;           // changed since its head record was written
+  Day indexed_day = INT32_MIN;  // the last day whose postings have it
 
  private:
   // The open chunk: blocks, each with its length in two bytes before it, then the raw tail. The
-  // last block may be a live one.
-  uint8_t tail_count_ = 0;
-  uint16_t open_size_ = 0, last_block_at_ = 0;
-  uint16_t open_count_ = 0, last_block_count_ = 0;  // samples
+  // last block may be a live one. Its first sample is open_span_ before newest_t, which is its
+  // last.
+  uint32_t open_span_ = 0;
   struct Freed {
     void operator()(char* bytes) const { std::free(bytes); }
   };
   std::unique_ptr<char, Freed> open_;
-  int64_t open_first_ = 0;
-  int64_t tail_base_ = 0;
-  uint16_t tail_dt_[kTail];  // to the sample before; the first is 0
+  uint16_t open_size_ = 0, last_block_at_ = 0;
+  uint8_t open_count_ = 0, last_block_count_ = 0;  // samples
+  uint8_t tail_count_ = 0;
   std::unique_ptr<SeriesExtra> extra_;
-  double tail_v_[kTail];
+  uint16_t tail_dt_[kTail];        // to the sample before; the first counts for nothing
+  int32_t disk_last_ = INT32_MIN;  // seconds, rounded up
+  double tail_v_[kTail];           // of an empty tail the first is the newest value
 
  public:
-  int64_t disk_last_t = kNoTime;  // newest sample in chunks that left memory
+  PairRange pairs(const PairLists& lists) const { return lists.at(labels, label_count); }
 
-  std::span<const PairId> pairs() const { return {labels.get(), label_count}; }
+  // No sample in chunks that left memory is newer than this; up to a second more than the newest
+  // there. kNoTime: there is none.
+  int64_t disk_last_t() const {
+    if (disk_last_ == INT32_MIN) return kNoTime;
+    return disk_last_ == INT32_MAX ? INT64_MAX : int64_t{disk_last_} * 1000;
+  }
+  void raise_disk_last_t(int64_t t);
+  void forget_disk_last_t() { disk_last_ = INT32_MIN; }
 
-  // In order: `t` is beyond newest_t. `order` marks out-of-order chunks this may close.
-  void append(int64_t t, double v, uint64_t order);
-  // Out of order. False: a sample of that time is in memory already (the first one stays).
+  // The value at newest_t.
+  double newest_value() const { return tail_v_[tail_count_ == 0 ? 0 : tail_count_ - 1]; }
+  // Samples go on after this one, which is on disk. What was open is a closed chunk now.
+  void resume_after(int64_t t, double v);
+
+  // In order: `t` is beyond newest_t.
+  void append(int64_t t, double v);
+  // Out of order. False: a sample of that time is in memory already (the first one stays). `order`
+  // marks the chunk this may close.
   bool append_late(int64_t t, double v, uint64_t order);
   // The value at exactly `t` when it is in memory.
   bool find(int64_t t, double& v) const;
@@ -93,20 +107,20 @@ class alignas(64) Series {
   void collect(int64_t mint, int64_t maxt, std::vector<Run>& runs) const;
 
   bool overlaps(int64_t mint, int64_t maxt) const;  // memory only, without decoding
+  int64_t oldest_t() const;                         // in memory; INT64_MAX: nothing is
 
   // Makes closed chunks of everything open (flush, delete, a finished day).
   void close_all(uint64_t order);
   bool has_open() const { return open_count_ + tail_count_ > 0; }
-  int64_t open_first_t() const { return open_first_; }
   size_t chunk_count() const;
   SeriesExtra* extra() { return extra_.get(); }
   const SeriesExtra* extra() const { return extra_.get(); }
   void release_extra_if_empty();
   size_t memory_bytes() const;  // beyond sizeof(Series)
-  // Forgets all samples (delete, retire); ref, id and labels stay.
+  // Forgets all samples (delete, retire); generation, id and labels stay.
   void clear_samples();
 
-  // The head record (docs/formats/keys.md); restore() is called on a fresh series.
+  // The head record (docs/formats/head.md); restore() is called on a fresh series.
   void save(uint64_t sequence, std::string& out) const;
   bool restore(std::string_view record, uint64_t& sequence);
 
@@ -117,7 +131,10 @@ class alignas(64) Series {
   size_t close_at() const {
     return 120 + id % 121;
   }  // staggered, so that they do not close at once
-  void decode_open(RawColumns& out) const;
+  int64_t open_first_t() const {
+    return wrap_sub(newest_t.load(std::memory_order_relaxed), open_span_);
+  }
+  bool decode_open(RawColumns& out) const;  // false: damaged, for a restored one
   SeriesExtra& make_extra();
   std::string_view last_block() const {
     return {open_.get() + last_block_at_, static_cast<size_t>(open_size_ - last_block_at_)};
@@ -130,7 +147,10 @@ class alignas(64) Series {
   size_t tail_times(int64_t (&t)[kTail]) const;  // how many
   void push_tail(RawColumns& out) const;
   void clear_open();
+  void save_open(std::string& out) const;
+  bool restore_open(std::string_view bytes);
 };
+static_assert(sizeof(Series) == 128);
 
 // Joins runs into one ascending, unique column; of equal times the lowest order wins.
 void merge_runs(std::vector<Series::Run>& runs, RawColumns& out);

@@ -152,6 +152,7 @@ Status StoreCore::step(Timestamp now) {
   if (now - last_slow_upkeep_ < kSlowUpkeep && now >= last_slow_upkeep_) return {};
   last_slow_upkeep_ = now;
   retire_idle(now);
+  head_.tidy();
   // Chunks that went to disk leave holes between those that stay: whole free pages go back.
   ::malloc_trim(0);
   metrics_.disk_bytes.set(static_cast<double>(disk_bytes()));
@@ -222,7 +223,8 @@ void StoreCore::forget_series_of(Day day) {
   if (!ids) return;
   std::unordered_set<SeriesId> gone(ids->begin(), ids->end());
   for (Slot slot = 0; slot < head_.slots() && !gone.empty(); ++slot)
-    if (head_.at(slot).ref.load(std::memory_order_acquire) != 0) gone.erase(head_.at(slot).id);
+    if (head_.at(slot).generation.load(std::memory_order_acquire) != 0)
+      gone.erase(head_.at(slot).id);
   std::set<Day> others;
   {
     base::MutexLock lock(days_mutex_);
@@ -258,7 +260,7 @@ void StoreCore::retire_idle(Timestamp now) {
   int64_t newest = retired_max_.load();
   for (Slot slot = 0; slot < head_.slots(); ++slot) {
     Series& series = head_.at(slot);
-    if (series.ref.load(std::memory_order_acquire) == 0 || !series.on_disk) continue;
+    if (series.generation.load(std::memory_order_acquire) == 0 || !series.on_disk) continue;
     if (series.touched.load(std::memory_order_relaxed) >= limit) continue;
     base::MutexLock shard(head_.shard(slot));
     series.close_all(sequence_);
@@ -267,8 +269,7 @@ void StoreCore::retire_idle(Timestamp now) {
       continue;
     }
     batch.erase(Family::Head, head_key(series.id));
-    newest =
-        std::max({newest, series.newest_t.load(std::memory_order_relaxed), series.disk_last_t});
+    newest = std::max(newest, series.newest_t.load(std::memory_order_relaxed));
     retired.push_back(slot);
   }
   if (retired.empty()) return;

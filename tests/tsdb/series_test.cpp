@@ -52,7 +52,7 @@ TEST(Series, AnyMixtureOfBlocksReadsBack) {
     for (size_t i = 0; i < n; ++i) {
       if (random() % 60 == 0) kind = int(random() % 6);
       v = next_value(random, kind, std::isfinite(v) && std::fabs(v) < 1e12 ? v : 0);
-      series.append(t, v, i + 1);
+      series.append(t, v);
       expected.push(t, v);
       const uint64_t gap = random() % (round % 2 == 0 ? 400 : 20);
       t += gap == 0 ? 1 + int64_t(random() % 10'000'000) : gap == 1 ? 14'990 : 15'000;
@@ -67,7 +67,7 @@ TEST(Series, AnyMixtureOfBlocksReadsBack) {
     ASSERT_EQ(sequence, 7u);
     ASSERT_NO_FATAL_FAILURE(expect_holds(again, expected, round));
     for (int i = 0; i < 40; ++i, t += 15'000) {
-      again.append(t, i * 0.5, 1);
+      again.append(t, i * 0.5);
       expected.push(t, i * 0.5);
     }
     ASSERT_NO_FATAL_FAILURE(expect_holds(again, expected, round));
@@ -83,8 +83,8 @@ TEST(Series, AnOpenChunkOfDecimalsIsSmallAndAConstantOneHardlyThere) {
   constant.id = counter.id = 120;  // 240 samples
   double sum = 0;
   for (int i = 0; i < 230; ++i) {
-    constant.append(i * 15'000, 7, 1);
-    counter.append(i * 15'000, sum += double(random() % 128), 1);
+    constant.append(i * 15'000, 7);
+    counter.append(i * 15'000, sum += double(random() % 128));
   }
   EXPECT_LE(constant.memory_bytes(), 60u);
   EXPECT_LE(counter.memory_bytes(), 300u);
