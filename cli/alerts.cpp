@@ -71,7 +71,7 @@ Result<TextMap> parse_pairs(const std::vector<std::string>& arguments, const std
   return out;
 }
 
-Result<AlertPost> make_alert(const AlertAdd& add) {
+Result<AlertPost> make_alert(const AlertAdd& add, Timestamp now) {
   AlertPost alert;
   VAGT_TRY(alert.labels, parse_pairs(with_alertname(add.labels), "labels"));
   VAGT_TRY(alert.annotations, parse_pairs(add.annotations, "annotations"));
@@ -80,6 +80,8 @@ Result<AlertPost> make_alert(const AlertAdd& add) {
   }
   if (!add.end.empty()) {
     VAGT_TRY(alert.ends_at, parse_rfc3339(add.end));
+    // The server would take the end for the start too.
+    if (add.start.empty() && now < alert.ends_at) alert.starts_at = now;
   }
   alert.generator_url = add.generator_url;
   return alert;
@@ -113,7 +115,7 @@ int alert_query(Context& context, const AlertQuery& query) {
 }
 
 int alert_add(Context& context, const AlertAdd& add) {
-  const auto alert = make_alert(add);
+  const auto alert = make_alert(add, context.clock.now());
   if (!alert) return context.fail(alert.error());
   auto api = AlertmanagerApi::connect(context);
   if (!api) return context.fail(api.error());

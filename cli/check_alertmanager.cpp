@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "config/alertmanager_config.h"
+#include "config/prometheus_config.h"
 #include "notify/renderer.h"
 
 namespace vagt::cli {
@@ -64,6 +65,8 @@ int check_alertmanager(Context& context, const CheckAlertmanager& check) {
     } else {
       context.out << "  FAILED: " << without_place(config.error().message(), file) << "\n";
       context.err << config.error().message() << "\n";
+      if (file != "/dev/stdin" && config::load_prometheus_config(file))
+        context.err << "This is a prometheus.yml: vagtctl check config " << file << "\n";
       ++failed;
     }
     context.out << "\n";

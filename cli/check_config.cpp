@@ -65,6 +65,9 @@ std::vector<std::string> check_files(Context& context, const PrometheusConfig& c
     if (!is_glob && !std::filesystem::exists(pattern, error)) {
       errors.push_back("\"" + pattern + "\" does not point to an existing file");
     }
+    if (is_glob && config::expand_globs({pattern}).empty()) {
+      context.err << " WARNING: no rule file matches \"" << pattern << "\"\n";
+    }
   }
   for (const auto& job : config.scrape_configs) check_http_files(job.job_name, job.http, errors);
   for (const auto& target : config.alerting.alertmanagers) {
@@ -84,6 +87,8 @@ Outcome check_file(Context& context, const std::string& file, const CheckConfig&
   const auto config = config::load_prometheus_config(file, {.agent_mode = check.agent});
   if (!config) {
     context.err << "  FAILED: " << config.error().message() << "\n";
+    if (config::load_alertmanager_config(file))
+      context.err << "  This is an alertmanager.yml: vagtctl check-config " << file << "\n";
     return {true, {}};
   }
   for (const std::string& notice : config->notices) context.err << " NOTICE: " << notice << "\n";

@@ -10,7 +10,7 @@ template <class Query>
 void add_server_and_format(CLI::App& verb, Query& query) {
   verb.add_option("server", query.server, "vagtd or Prometheus, as in http://localhost:9090")
       ->required();
-  verb.add_option("-o,--format", query.format, "promql or json")->capture_default_str();
+  verb.add_option("-o,--format", query.format, "promql or json; promql when left out");
 }
 
 template <class Query>

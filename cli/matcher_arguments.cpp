@@ -7,7 +7,8 @@ namespace vagt::cli {
 std::vector<std::string> with_alertname(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   std::string& first = arguments.front();
-  if (!notify::parse_matcher(first, notify::MatcherSyntax::Classic)) first = "alertname=" + first;
+  // A word with an operator is a matcher that went wrong, not a name: its error must be seen.
+  if (first.find_first_of("=~") == std::string::npos) first = "alertname=" + first;
   return arguments;
 }
 

@@ -41,12 +41,24 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.set_version_flag("--version", version_text("vagtctl"));
 }
 
+// What went wrong; a word that is no verb is named, where CLI11 only says that one is missing.
+std::string reason(const CLI::App& app, const CLI::ParseError& error) {
+  const auto words = app.remaining(true);
+  const bool wants_verb =
+      error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+      std::string_view(error.what()).find("subcommand") != std::string::npos;
+  if (!wants_verb || words.empty()) return error.what();
+  if (words.front().starts_with('-')) return "unknown flag " + words.front();
+  return "expected command but got \"" + words.front() + "\"";
+}
+
 int report(const CLI::App& app, const CLI::ParseError& error, Streams streams) {
   if (error.get_exit_code() == 0) {  // --help, --version
     app.exit(error, streams.out, streams.err);
     return kSuccess;
   }
-  streams.err << "vagtctl: error: " << error.what() << "\nRun with --help for more information.\n";
+  streams.err << "vagtctl: error: " << reason(app, error)
+              << "\nRun with --help for more information.\n";
   return kFailure;
 }
 
@@ -62,7 +74,7 @@ int run_program(std::vector<std::string> arguments, const std::string& home, Str
   invocation.options = std::move(*defaults);
 
   CLI::App app(kAbout, "vagtctl");
-  app.footer(kExamples);
+  app.footer("Each verb has its own --help, with examples.");  // groups inherit it
   app.require_subcommand(1);
   add_global_options(app, invocation.options);
   add_alert_commands(app, invocation);
@@ -71,6 +83,7 @@ int run_program(std::vector<std::string> arguments, const std::string& home, Str
   add_check_commands(app, invocation);
   add_test_commands(app, invocation);
   add_config_commands(app, invocation);
+  app.footer(kExamples);
   arguments = complete_arguments(std::move(arguments));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

@@ -204,13 +204,15 @@ int fail(Context& context, const Status& status) {
 // Sets name to the instant, or to nothing when none is given.
 Status add_instant(Params& params, const char* name, const std::string& text) {
   if (text.empty()) return {};
-  VAGT_TRY(const Timestamp t, parse_instant(text));
+  VAGT_TRY(const Timestamp t, parse_instant(text).at(std::string("--") + name));
   params.emplace_back(name, seconds(t));
   return {};
 }
 
-Status check_format(const std::string& format) {
-  if (format == "promql" || format == "json") return {};
+// The verb's own --format, else the global --output where that asks for JSON.
+Result<std::string> format_of(const Context& context, const std::string& format) {
+  if (format.empty()) return std::string(context.options.output == "json" ? "json" : "promql");
+  if (format == "promql" || format == "json") return format;
   return Status::invalid("enum value must be one of promql,json, got '" + format + "'");
 }
 
@@ -231,17 +233,17 @@ int print_result(Context& context, const Result<json::value>& data, const std::s
 Result<Params> range_params(const Context& context, const RangeQuery& query) {
   Timestamp end = context.clock.now();
   if (!query.end.empty()) {
-    VAGT_TRY(end, parse_instant(query.end));
+    VAGT_TRY(end, parse_instant(query.end).at("--end"));
   }
   Timestamp start = end - kDefaultRange;
   if (!query.start.empty()) {
-    VAGT_TRY(start, parse_instant(query.start));
+    VAGT_TRY(start, parse_instant(query.start).at("--start"));
   }
   if (start >= end) return Status::invalid("start time is not before end time");
   Duration step =
       std::chrono::seconds(std::max<int64_t>((end - start).count() / 1000 / kDefaultSteps, 1));
   if (!query.step.empty()) {
-    VAGT_TRY(step, parse_any_duration(query.step));
+    VAGT_TRY(step, parse_any_duration(query.step).at("--step"));
   }
   return Params{{"query", query.expr},
                 {"start", seconds(start)},
@@ -262,20 +264,19 @@ Result<Params> selection_params(const std::vector<std::string>& matches, const s
 
 int query_instant(Context& context, const InstantQuery& query) {
   Params params = {{"query", query.expr}};
-  Status status = check_format(query.format);
-  if (status.ok()) {
-    status = query.time.empty()
-                 ? (params.emplace_back("time", seconds(context.clock.now())), Status())
-                 : add_instant(params, "time", query.time);
-  }
+  const auto format = format_of(context, query.format);
+  if (!format) return context.fail(format.error());
+  if (query.time.empty()) params.emplace_back("time", seconds(context.clock.now()));
+  const Status status = add_instant(params, "time", query.time);
   if (!status.ok()) return context.fail(status);
   auto api = PrometheusApi::connect(context, query.server);
   if (!api) return context.fail(api.error());
-  return print_result(context, api->post("/api/v1/query", params), query.format);
+  return print_result(context, api->post("/api/v1/query", params), *format);
 }
 
 int query_range(Context& context, const RangeQuery& query) {
-  if (const Status status = check_format(query.format); !status.ok()) return context.fail(status);
+  const auto format = format_of(context, query.format);
+  if (!format) return context.fail(format.error());
   const auto params = range_params(context, query);
   if (!params) {
     context.err << params.error().message() << "\n";  // promtool's own checks have no prefix
@@ -289,18 +290,19 @@ int query_range(Context& context, const RangeQuery& query) {
       return context.fail("expected HEADER=VALUE got '" + header + "'");
     api->add_header(header.substr(0, separator), header.substr(separator + 1));
   }
-  return print_result(context, api->post("/api/v1/query_range", *params), query.format);
+  return print_result(context, api->post("/api/v1/query_range", *params), *format);
 }
 
 int query_series(Context& context, const SeriesQuery& query) {
-  if (const Status status = check_format(query.format); !status.ok()) return context.fail(status);
+  const auto format = format_of(context, query.format);
+  if (!format) return context.fail(format.error());
   const auto params = selection_params(query.matches, query.start, query.end);
   if (!params) return context.fail(params.error());
   auto api = PrometheusApi::connect(context, query.server);
   if (!api) return context.fail(api.error());
   const auto data = api->post("/api/v1/series", *params);
   if (!data) return fail(context, data.error());
-  if (query.format == "json") {
+  if (*format == "json") {
     context.out << json_text(*data) << "\n";
     return kSuccess;
   }
@@ -312,14 +314,15 @@ int query_series(Context& context, const SeriesQuery& query) {
 }
 
 int query_labels(Context& context, const LabelsQuery& query) {
-  if (const Status status = check_format(query.format); !status.ok()) return context.fail(status);
+  const auto format = format_of(context, query.format);
+  if (!format) return context.fail(format.error());
   const auto params = selection_params(query.matches, query.start, query.end);
   if (!params) return context.fail(params.error());
   auto api = PrometheusApi::connect(context, query.server);
   if (!api) return context.fail(api.error());
   const auto data = api->get("/api/v1/label/" + net::url_encode(query.name) + "/values", *params);
   if (!data) return fail(context, data.error());
-  if (query.format == "json") {
+  if (*format == "json") {
     context.out << json_text(*data) << "\n";
     return kSuccess;
   }

@@ -9,24 +9,24 @@
 namespace vagt::cli {
 
 struct InstantQuery {
-  std::string server, expr, format = "promql", time;
+  std::string server, expr, format, time;
 };
 int query_instant(Context& context, const InstantQuery& query);
 
 struct RangeQuery {
-  std::string server, expr, format = "promql", start, end, step;
+  std::string server, expr, format, start, end, step;
   std::vector<std::string> headers;  // name=value
 };
 int query_range(Context& context, const RangeQuery& query);
 
 struct SeriesQuery {
-  std::string server, format = "promql", start, end;
+  std::string server, format, start, end;
   std::vector<std::string> matches;
 };
 int query_series(Context& context, const SeriesQuery& query);
 
 struct LabelsQuery {
-  std::string server, name, format = "promql", start, end;
+  std::string server, name, format, start, end;
   std::vector<std::string> matches;
 };
 int query_labels(Context& context, const LabelsQuery& query);

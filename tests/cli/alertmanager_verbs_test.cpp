@@ -100,6 +100,24 @@ TEST(AlertAdd, LabelsAnnotationsAndTimes) {
       R"([{"labels":{"alertname":"GpuHot","host":"a"},"annotations":{"summary":"GPU 3 is hot","url":"http://x"},"startsAt":"2026-01-01T00:00:00Z","generatorURL":""}])");
 }
 
+TEST(AlertAdd, AnEndAloneStartsNow) {
+  FakeApi api([](const ServerRequest&) { return ServerResponse::json(200, ""); });
+  EXPECT_EQ(run_at(api, {"alert", "add", "X", "--end=2199-01-01T00:00:00Z"}).code, 0);
+  EXPECT_THAT(api.requests().at(0).body, HasSubstr("\"startsAt\":\"20"));
+  EXPECT_THAT(api.requests().at(0).body, HasSubstr("\"endsAt\":\"2199-01-01T00:00:00Z\""));
+}
+
+TEST(AlertAdd, AMatcherThatWentWrongIsNoName) {
+  EXPECT_THAT(run_tool({"alert", "add", "x y=1"}).err, HasSubstr("bad matcher format: x y=1"));
+  EXPECT_THAT(run_tool({"silence", "add", "a=~(", "-c", "x"}).err, HasSubstr("missing closing )"));
+}
+
+TEST(Program, WordsThatAreNoVerbsAreNamed) {
+  EXPECT_THAT(run_tool({"nope"}).err, HasSubstr("expected command but got \"nope\""));
+  EXPECT_THAT(run_tool({"query", "nope"}).err, HasSubstr("expected command but got \"nope\""));
+  EXPECT_THAT(run_tool({"--bogus"}).err, HasSubstr("unknown flag --bogus"));
+}
+
 TEST(AlertAdd, OnlyEqualityIsALabel) {
   const Ran ran = run_tool({"alert", "add", "X", "a=~b"});
   EXPECT_EQ(ran.code, 1);

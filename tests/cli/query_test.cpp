@@ -39,6 +39,7 @@ TEST(QueryInstant, ScalarStringAndJson) {
   const FakeApi text = answering(R"({"resultType":"string","result":[1.5,"hello"]})");
   EXPECT_EQ(run_tool({"query", "instant", text.url(), "\"hello\""}).out, "hello\n");
   EXPECT_EQ(run_tool({"query", "instant", "-o", "json", scalar.url(), "2"}).out, "[1.5,\"2\"]\n");
+  EXPECT_EQ(run_tool({"-o", "json", "query", "instant", scalar.url(), "2"}).out, "[1.5,\"2\"]\n");
 }
 
 TEST(QueryInstant, Errors) {
