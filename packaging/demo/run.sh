@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo behind ./dev up: vagtd and vagt-agent on loopback, this host scraped every 5 s, the documented rules, pages printed here.
+# The demo behind ./dev up: vagtd and vagt-agent on loopback, this host scraped every 5 s, the rules of rules/library, pages printed here.
 # VAGT_PORT and VAGT_AGENT_PORT choose the ports (default 9090 and 9500, the next free ones when taken); VAGT_DEMO_DATA the
 # folder of the store; VAGT_UP_SECONDS ends it by itself after that long (tests).
 set -euo pipefail
@@ -48,6 +48,13 @@ port=$(free_port "${VAGT_PORT:-9090}")
 agent_port=$(free_port "${VAGT_AGENT_PORT:-9500}")
 [ "$port" != "$agent_port" ] || agent_port=$(free_port $((agent_port + 1)))
 mkdir -p "$data"
+exec 9>"$data/lock"
+flock -n 9 || {
+  pids=()
+  trap - EXIT
+  echo "another ./dev up runs on $data; end it first, or set VAGT_DEMO_DATA to another folder" >&2
+  exit 1
+}
 cp "$root/packaging/demo/alertmanager.yml" "$data/alertmanager.yml"
 sed "s|@AGENT@|127.0.0.1:$agent_port|; s|@SELF@|127.0.0.1:$port|; s|@RULES@|$root/rules/library|" \
   "$root/packaging/demo/prometheus.yml" >"$data/prometheus.yml"
@@ -57,7 +64,7 @@ say "Starting vagt-agent: this host's metrics on http://127.0.0.1:$agent_port/me
 pids+=($!)
 wait_for "$agent_port" /metrics vagt-agent "${pids[0]}"
 
-say "Starting vagtd: scrapes the agent every 5 s, evaluates the documented rules, prints pages below"
+say "Starting vagtd: scrapes the agent every 5 s, evaluates rules/library, prints pages below"
 "$bin/vagtd" --config.file="$data/prometheus.yml" --alertmanager.config="$data/alertmanager.yml" \
   --storage.tsdb.path="$data/data" --web.listen-address="127.0.0.1:$port" --web.enable-lifecycle --log.level=warn &
 pids+=($!)
@@ -70,16 +77,17 @@ sleep 2
 
 cat <<TEXT
 
-  vagtd is at http://127.0.0.1:$port   (Ctrl-C stops everything)
+  vagtd is at http://127.0.0.1:$port, with a status page for your browser   (Ctrl-C stops everything)
 
-  Try next, in another terminal:
+  Try next, one after the other in another terminal; the page of the second arrives here:
     $bin/vagtctl query instant http://127.0.0.1:$port 'node_load1'
     $bin/vagtctl --alertmanager.url=http://127.0.0.1:$port alert add GpuLost gpu=3 severity=critical --annotation=summary='GPU 3 is gone'
     $bin/vagtctl --alertmanager.url=http://127.0.0.1:$port silence add alertname=GpuLost --comment='on it' --duration=1h
 
 TEXT
 if [ -n "${VAGT_UP_SECONDS:-}" ]; then
-  sleep "$VAGT_UP_SECONDS" &
+  sleep "$VAGT_UP_SECONDS" 9>&- &
+  pids+=($!)
   wait $! || true
   exit 0
 fi
