@@ -67,6 +67,7 @@ Timestamp Group::slot_at_or_before(Timestamp now) const {
 
 GroupCounts Group::evaluate(Timestamp slot, std::stop_token stop) {
   GroupCounts counts;
+  stop_ = stop;
   const auto begin =
       env_->clock != nullptr ? env_->clock->steady_now() : std::chrono::steady_clock::time_point();
   for (const auto& runner : runners_) {
@@ -148,9 +149,9 @@ Result<query::Vector> Group::query_text(const std::string& text, Timestamp at) {
     VAGT_TRY(query::ExprPtr expr, query::parse_expr(text, env_->parse));
     query::PlanPtr made = query::make_plan(std::move(expr));
     template_plans_[text] = made;
-    return query_vector(*made, at - settings_.query_offset, {});
+    return query_vector(*made, at - settings_.query_offset, stop_);
   }
-  return query_vector(*plan, at - settings_.query_offset, {});
+  return query_vector(*plan, at - settings_.query_offset, stop_);
 }
 
 Status Group::run_record(Runner& runner, const query::Vector& result, ResultWriter& writer) {
@@ -207,6 +208,7 @@ Status Group::run_alerts(Runner& runner, const query::Vector& result, Timestamp 
     }
     candidates.push_back({builder.build(), std::move(annotations), sample.v});
   }
+  if (stop_.stop_requested()) return {Code::Cancelled, "stopped"};  // texts may be cut short too
   if (!bad_template.ok()) {
     env_->log.warn("Expanding alert template failed",
                    {{"alert", rule.name}, {"err", bad_template.message()}});

@@ -108,6 +108,7 @@ class Group {
   const uint64_t phase_hash_;
 
   // Owned by the evaluating thread.
+  std::stop_token stop_;  // of the evaluation under way, for the queries of templates
   AlertTemplates templates_;
   GroupState state_;
   std::map<std::string, query::PlanPtr> template_plans_;

@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 #include <thread>
 
 #include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "rules/group.h"
 #include "rules/metrics.h"
+#include "rules/reload_plan.h"
 #include "rules/scheduler.h"
 
 namespace vagt::rules {
@@ -41,6 +41,11 @@ struct RuleManager::Impl {
     env->grace_period = options.for_grace_period;
     env->max_template_bytes = options.max_template_bytes;
     environment = std::move(env);
+    shown = show_groups(options.registry, [this] {
+      std::vector<CountedGroup> counted;
+      for (const ScheduledGroupPtr& one : groups()) counted.push_back({one->group, one->totals});
+      return counted;
+    });
   }
 
   const Options options;
@@ -50,76 +55,66 @@ struct RuleManager::Impl {
   bool applied_once VAGT_GUARDED_BY(apply_mutex) = false;
 
   mutable base::Mutex mutex;
-  base::CondVar idle;  // a worker ended
+  base::CondVar finished;  // a worker ended
   Scheduler scheduler VAGT_GUARDED_BY(mutex);
-  bool held VAGT_GUARDED_BY(mutex) = false;  // a reload is at work: nothing new begins
-  size_t running VAGT_GUARDED_BY(mutex) = 0;
 
   std::unique_ptr<base::WorkerPool> pool;
   std::jthread thread;
+  std::vector<std::shared_ptr<void>> shown;  // last: its readers use what is above
+
+  std::vector<ScheduledGroupPtr> groups() const {
+    base::MutexLock lock(mutex);
+    return scheduler.groups();
+  }
 
   // -- reload
   // ----------------------------------------------------------------------------------------------------
-  void hold() VAGT_NO_THREAD_ANALYSIS {
+  // Takes groups out of the schedule and cuts their evaluations short: a reload must wait neither
+  // for a slow query nor for a worker. The other groups run on.
+  void withdraw(const std::vector<ScheduledGroupPtr>& leaving) VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<base::Mutex> lock(mutex);
-    held = true;
-    while (running != 0) idle.wait(lock);
+    for (const ScheduledGroupPtr& group : leaving) {
+      group->withdrawn = true;
+      group->cut_short = group->running;
+      group->stop.request_stop();
+    }
+    for (const ScheduledGroupPtr& group : leaving) {
+      while (group->evaluating) finished.wait(lock);
+    }
   }
 
+  // `old`: the withdrawn group of the same name, or null.
   ScheduledGroupPtr make_group(RuleGroup rules, const GroupSettings& settings, Timestamp now,
-                               bool first, std::vector<ScheduledGroupPtr>& old) {
-    const auto found = std::find_if(old.begin(), old.end(), [&](const ScheduledGroupPtr& other) {
-      return other && other->group->definition().file == rules.file &&
-             other->group->definition().name == rules.name;
-    });
-    if (found != old.end() && (*found)->group->same_as(rules, settings))
-      return std::exchange(*found, nullptr);
+                               bool first, const ScheduledGroupPtr& old) {
     auto group = std::make_shared<Group>(environment, std::move(rules), settings);
-    if (found != old.end()) {
-      group->take_state_from(*(*found)->group);
-      found->reset();
+    if (old) {
+      group->take_state_from(*old->group);
     } else if (first && options.restore) {
       group->restore(now);
     }
-    const Timestamp next = group->slot_at_or_before(now) + settings.interval;
-    const GroupMetrics metrics = GroupMetrics::make(options.registry, *group);
-    return std::make_shared<ScheduledGroup>(std::move(group), metrics, next);
+    Timestamp next = group->slot_at_or_before(now);
+    // An evaluation that the reload cut short is made up for at once.
+    if (!old || !old->cut_short) next += settings.interval;
+    return std::make_shared<ScheduledGroup>(
+        std::move(group), old ? old->totals : std::make_shared<GroupTotals>(), next);
   }
 
   Status apply(std::vector<RuleFile> files, const GlobalRuleSettings& settings) {
-    std::set<std::pair<std::string, std::string>> names;
-    for (const RuleFile& file : files) {
-      for (const RuleGroup& group : file.groups) {
-        if (names.emplace(group.file, group.name).second) continue;
-        return Status::invalid(
-            fmt::format("{}: groupname: {} is repeated", group.file, quote(group.name)));
-      }
-    }
     base::MutexLock lock(apply_mutex);
-    hold();
+    VAGT_TRY(ReloadPlan plan, plan_reload(groups(), std::move(files), settings));
+    withdraw(plan.leaving);
     const Timestamp now = options.clock->now();
-    std::vector<ScheduledGroupPtr> old;
-    {
-      base::MutexLock guard(mutex);
-      old = scheduler.groups();
+    std::vector<ScheduledGroupPtr> made;
+    for (ReloadPlan::Entry& entry : plan.entries) {
+      made.push_back(entry.runs_on ? entry.old
+                                   : make_group(std::move(entry.rules), entry.settings, now,
+                                                !applied_once, entry.old));
     }
-    std::vector<ScheduledGroupPtr> groups;
-    for (RuleFile& file : files) {
-      for (RuleGroup& group : file.groups) {
-        const GroupSettings own{group.interval.value_or(settings.evaluation_interval),
-                                group.query_offset.value_or(settings.query_offset),
-                                settings.external_labels, settings.evaluation_interval};
-        groups.push_back(make_group(std::move(group), own, now, !applied_once, old));
-      }
-    }
-    for (const ScheduledGroupPtr& gone : old) {
-      if (gone) retire(*gone, now);
-    }
-    std::sort(groups.begin(), groups.end(), group_order);
+    for (const ScheduledGroupPtr& gone : plan.gone) retire(*gone, now);
+    std::sort(made.begin(), made.end(), group_order);
     applied_once = true;
     base::MutexLock guard(mutex);
-    scheduler.set_groups(std::move(groups));
-    held = false;
+    scheduler.set_groups(std::move(made));
     return {};
   }
 
@@ -137,7 +132,7 @@ struct RuleManager::Impl {
     const GroupCounts counts = group.group->evaluate(slot, stop);
     const double seconds =
         std::chrono::duration<double>(options.clock->steady_now() - begin).count();
-    group.metrics.evaluated(counts, slot, seconds);
+    if (!stop.stop_requested()) group.totals->evaluated(counts, slot, seconds);
   }
 
   std::optional<Timestamp> step(Timestamp now) {
@@ -152,37 +147,51 @@ struct RuleManager::Impl {
     }
   }
 
+  // On a worker: false when a reload took the group away while it waited for one.
+  bool begin(ScheduledGroup& group) {
+    base::MutexLock lock(mutex);
+    group.evaluating = !group.withdrawn;
+    return group.evaluating;
+  }
+
   void finish(ScheduledGroup& group) {
     {
       base::MutexLock lock(mutex);
+      group.evaluating = false;
       group.running.store(false, std::memory_order_release);
-      --running;
     }
-    idle.notify_all();
+    finished.notify_all();
   }
 
   // Hands everything due to the workers.
-  void dispatch(Timestamp now, std::stop_token stop) {
+  void dispatch(Timestamp now) {
     while (true) {
       std::optional<Scheduler::Due> due;
+      std::stop_token stop;
       {
         base::MutexLock lock(mutex);
-        if (held) return;
         due = scheduler.take_due(now);
         if (!due) return;
         due->group->running.store(true, std::memory_order_release);
-        ++running;
+        due->group->stop = std::stop_source();
+        stop = due->group->stop.get_token();
       }
       const ScheduledGroupPtr group = due->group;
       const Timestamp slot = due->slot;
       const bool taken = pool->submit([this, group, slot, stop] {
-        evaluate(*group, slot, stop);
+        if (begin(*group)) evaluate(*group, slot, stop);
         finish(*group);
       });
       if (taken) continue;
-      group->metrics.count_missed(1);
+      group->totals->count_missed(1);
       finish(*group);
     }
+  }
+
+  // The program ends: what runs or waits for a worker is cut short.
+  void cancel_all() {
+    base::MutexLock lock(mutex);
+    for (const ScheduledGroupPtr& group : scheduler.groups()) group->stop.request_stop();
   }
 
   Timestamp wake_at(Timestamp now) const {
@@ -205,7 +214,7 @@ struct RuleManager::Impl {
         scheduler.reanchor(now);
       }
       wall = now, steady = ticks;
-      dispatch(now, stop);
+      dispatch(now);
       if (!options.clock->sleep_until(wake_at(now), stop)) return;
     }
   }
@@ -229,17 +238,14 @@ void RuleManager::stop() {
   if (!impl_->thread.joinable()) return;
   impl_->thread.request_stop();
   impl_->thread.join();
+  impl_->cancel_all();
   impl_->pool.reset();  // waits for what runs; queued evaluations see the stop
 }
 
 std::optional<Timestamp> RuleManager::step(Timestamp now) { return impl_->step(now); }
 
 std::vector<GroupView> RuleManager::view() const {
-  std::vector<ScheduledGroupPtr> groups;
-  {
-    base::MutexLock lock(impl_->mutex);
-    groups = impl_->scheduler.groups();
-  }
+  const std::vector<ScheduledGroupPtr> groups = impl_->groups();
   std::vector<GroupView> views;
   views.reserve(groups.size());
   for (const ScheduledGroupPtr& group : groups) views.push_back(group->group->view());
@@ -247,11 +253,7 @@ std::vector<GroupView> RuleManager::view() const {
 }
 
 size_t RuleManager::active_alerts() const {
-  std::vector<ScheduledGroupPtr> groups;
-  {
-    base::MutexLock lock(impl_->mutex);
-    groups = impl_->scheduler.groups();
-  }
+  const std::vector<ScheduledGroupPtr> groups = impl_->groups();
   size_t active = 0;
   for (const ScheduledGroupPtr& group : groups) active += group->group->active_alerts();
   return active;

@@ -9,7 +9,8 @@ std::optional<Scheduler::Due> Scheduler::take_due(Timestamp now) {
   size_t at = 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     ScheduledGroup& group = *groups_[i];
-    if (group.next_slot > now || group.running.load(std::memory_order_acquire)) continue;
+    if (group.withdrawn || group.next_slot > now) continue;
+    if (group.running.load(std::memory_order_acquire)) continue;
     if (oldest != nullptr && oldest->next_slot <= group.next_slot) continue;
     oldest = &group;
     at = i;
@@ -17,7 +18,7 @@ std::optional<Scheduler::Due> Scheduler::take_due(Timestamp now) {
   if (oldest == nullptr) return std::nullopt;
   const Timestamp slot = oldest->group->slot_at_or_before(now);
   const Duration interval = oldest->group->settings().interval;
-  oldest->metrics.count_missed((slot - oldest->next_slot) / interval);
+  oldest->totals->count_missed((slot - oldest->next_slot) / interval);
   oldest->next_slot = slot + interval;
   return Due{groups_[at], slot};
 }
@@ -25,7 +26,7 @@ std::optional<Scheduler::Due> Scheduler::take_due(Timestamp now) {
 std::optional<Timestamp> Scheduler::next_due() const {
   std::optional<Timestamp> next;
   for (const ScheduledGroupPtr& group : groups_) {
-    if (group->running.load(std::memory_order_acquire)) continue;
+    if (group->withdrawn || group->running.load(std::memory_order_acquire)) continue;
     if (!next || group->next_slot < *next) next = group->next_slot;
   }
   return next;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "rules/group.h"
@@ -11,15 +12,19 @@
 
 namespace vagt::rules {
 
-// A group with its place in time.
+// A group with its place in time. What is not atomic belongs to whoever owns the scheduler.
 struct ScheduledGroup {
   std::shared_ptr<Group> group;
-  GroupMetrics metrics;
+  std::shared_ptr<GroupTotals> totals;  // never null; the successor at a reload goes on with them
   Timestamp next_slot{};
-  std::atomic<bool> running{false};  // set by the scheduler, cleared by the worker
+  std::atomic<bool> running{false};         // set by the scheduler, cleared by the worker
+  bool evaluating = false;                  // running, and no longer waiting for a worker
+  bool withdrawn = false;                   // a reload takes it away: nothing new begins
+  bool cut_short = false;            // withdrawn while running
+  std::stop_source stop{std::nostopstate};  // of the evaluation under way
 
-  ScheduledGroup(std::shared_ptr<Group> g, GroupMetrics m, Timestamp next)
-      : group(std::move(g)), metrics(m), next_slot(next) {}
+  ScheduledGroup(std::shared_ptr<Group> g, std::shared_ptr<GroupTotals> counts, Timestamp next)
+      : group(std::move(g)), totals(std::move(counts)), next_slot(next) {}
 };
 using ScheduledGroupPtr = std::shared_ptr<ScheduledGroup>;
 
