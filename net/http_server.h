@@ -55,6 +55,9 @@ struct ServerOptions {
   size_t threads = 1;
   size_t max_header_bytes = 1u << 20;  // request line included: GET queries are long
   uint64_t max_body_bytes = 64u << 20;
+  // Of all requests under way together, the first 256 KiB of each not counted; a request that would
+  // take more is answered 503. 0: no limit.
+  uint64_t max_bodies_bytes = 1u << 30;
   uint64_t max_form_bytes = 10u << 20;  // of a body that is parsed as a form
   size_t max_params = 10'000;           // of a form and the query string together
   size_t max_connections = 512;

@@ -121,7 +121,7 @@ class PlainConnection final : public Connection,
   void read_header() {
     if (is_closed_) return;
     if (buffer_.size() == 0 && buffer_.capacity() > kKeptBufferBytes) buffer_ = {};
-    parser_.emplace();
+    parser_.emplace(context_.bodies);
     parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
     parser_->body_limit(context_.options.max_body_bytes == 0
                             ? boost::optional<std::uint64_t>()
@@ -140,6 +140,9 @@ class PlainConnection final : public Connection,
 
   void on_header(error_code error) {
     if (error) return on_read_failure(error);
+    if (parser_->has_foreign_coding())
+      return refuse(501, "the only Transfer-Encoding understood is chunked, in HTTP/1.1\n");
+    if (parser_->announces_too_much()) return refuse_busy();
     if (!parser_->expects_continue() || parser_->is_done()) return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
@@ -164,6 +167,7 @@ class PlainConnection final : public Connection,
       return refuse(431, "the request's header is larger than " +
                              std::to_string(context_.options.max_header_bytes) + " bytes\n");
     }
+    if (error == http::error::body_limit && parser_->is_over_budget()) return refuse_busy();
     if (error == http::error::body_limit) {
       return refuse(413, "the request's body is larger than " +
                              std::to_string(context_.options.max_body_bytes) + " bytes\n");
@@ -178,10 +182,19 @@ class PlainConnection final : public Connection,
   }
 
   // Answers what is not a whole request; what else the client sends is not read as one.
-  void refuse(int status, std::string why) {
+  void refuse(int status, std::string why, Headers headers = {}) {
     is_last_ = true;
     lingers_ = true;
-    write(std::make_shared<ServerResponse>(ServerResponse::text(status, std::move(why))), false);
+    parser_.reset();  // and with it what it holds of the budget
+    auto response = std::make_shared<ServerResponse>(ServerResponse::text(status, std::move(why)));
+    response->headers = std::move(headers);
+    write(std::move(response), false);
+  }
+  void refuse_busy() {
+    refuse(503,
+           "the bodies of all requests together would be larger than " +
+               std::to_string(context_.options.max_bodies_bytes) + " bytes; try again later\n",
+           {{"Retry-After", "5"}});
   }
 
   void handle() {

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/regex.h"
 #include "net/http_server.h"
+#include "net/server/body_budget.h"
 
 namespace vagt::net {
 
@@ -67,6 +68,7 @@ struct ServerContext {
   const Regex origins;
   const bool is_any_origin_allowed;
   ConnectionList connections;
+  const std::shared_ptr<BodyBudget> bodies = std::make_shared<BodyBudget>(options.max_bodies_bytes);
 };
 
 // `owner` keeps the context and the io_context; a request under way holds it, so that an answer may

@@ -115,6 +115,82 @@ TEST(HttpServer, LimitsNameThemselves) {
               HasSubstr("HTTP/1.1 413 "));
 }
 
+// Taken for "no body", the body's bytes would be the next request.
+TEST(HttpServer, ForeignTransferCodingsAreRefused) {
+  const auto server = serve(say_path);
+  for (const char* codings :
+       {"Transfer-Encoding: xchunked\r\n", "Transfer-Encoding: gzip, chunked\r\n",
+        "Transfer-Encoding: identity\r\n", "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"}) {
+    Wire wire = Wire::connect(server->ports()[0]);
+    wire.send(std::string("POST /first HTTP/1.1\r\nHost: h\r\n") + codings +
+              "\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n");
+    const std::string all = wire.read_all();
+    EXPECT_TRUE(all.starts_with("HTTP/1.1 501 ") || all.starts_with("HTTP/1.1 400 ")) << all;
+    EXPECT_THAT(all, Not(HasSubstr("smuggled"))) << codings;
+  }
+  Wire both = Wire::connect(server->ports()[0]);
+  both.send(
+      "POST /first HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string all = both.read_all();
+  EXPECT_THAT(all, HasSubstr("HTTP/1.1 400 "));
+  EXPECT_THAT(all, Not(HasSubstr("smuggled")));
+  Wire upper = Wire::connect(server->ports()[0]);
+  upper.send("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: CHUNKED\r\n\r\n0\r\n\r\n");
+  EXPECT_THAT(read_answer(upper).head, HasSubstr("HTTP/1.1 200 "));
+}
+
+TEST(HttpServer, BodiesTogetherHaveALimit) {
+  ServerOptions options;
+  options.max_bodies_bytes = 1 << 20;
+  const auto server = serve(say_path, options);
+  const uint16_t port = server->ports()[0];
+  const auto post = [](size_t announced) {
+    return "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(announced) +
+           "\r\n\r\n";
+  };
+  const std::string chunked = "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string chunk = "100000\r\n" + std::string(1 << 20, 'x') + "\r\n";
+  {
+    Wire holder = Wire::connect(port);  // the free part and nearly all of the budget
+    ASSERT_TRUE(holder.send(post(1'200'000) + std::string(1'199'999, 'x')));
+    const auto is_busy = [&](const std::string& body) {
+      Wire wire = Wire::connect(port);
+      wire.send(post(600'000) + body);
+      const Answer answer = read_answer(wire);
+      return answer.head.starts_with("HTTP/1.1 503 ") &&
+             answer.head.find("Retry-After: ") != std::string::npos &&
+             answer.body.find("1048576 bytes") != std::string::npos;
+    };
+    for (int i = 0; i < 1000 && !is_busy(std::string(600'000, 'x')); ++i) {
+    }
+    // What is announced is refused before it is sent; what is not, when it comes.
+    EXPECT_TRUE(is_busy(""));
+    Wire unannounced = Wire::connect(port);
+    unannounced.send(chunked + chunk);
+    EXPECT_THAT(read_answer(unannounced).head, HasSubstr("HTTP/1.1 503 "));
+    Wire small = Wire::connect(port);  // an alert gets through
+    small.send(post(200'000) + std::string(200'000, 'x'));
+    EXPECT_EQ(read_answer(small).body, "</x>");
+    holder.send("x");
+    EXPECT_EQ(read_answer(holder).body, "</x>");
+  }
+  // Given back with the requests, those cut off included.
+  for (int i = 0; i < 20; ++i) {
+    Wire cut = Wire::connect(port);
+    cut.send(post(1'200'000) + std::string(1'000'000, 'x'));
+  }
+  const auto whole = [&] {
+    Wire wire = Wire::connect(port);
+    wire.send(post(1'200'000) + std::string(1'200'000, 'x'));
+    return read_answer(wire).body == "</x>";
+  };
+  bool is_free = false;
+  for (int i = 0; i < 1000 && !is_free; ++i) is_free = whole();
+  EXPECT_TRUE(is_free);
+}
+
 TEST(HttpServer, FormsHaveLimitsOfTheirOwn) {
   ServerOptions options;
   options.max_form_bytes = 50;
