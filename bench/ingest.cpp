@@ -2,6 +2,7 @@
 // bytes per sample on disk, time to open after a crash.
 //
 //   bench_ingest [series] [rounds] [directory]
+#include <malloc.h>
 #include <time.h>
 
 #include <chrono>
@@ -107,6 +108,9 @@ Seconds cpu_now() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::mallopt(M_ARENA_MAX, 2);  // as vagtd does
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
   const int targets = (argc > 1 ? std::atoi(argv[1]) : 300'000) / kSeriesPerTarget + 1;
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 60;
   const std::string path = argc > 3 ? argv[3] : "/tmp/vagt-bench-ingest";
@@ -158,8 +162,11 @@ int main(int argc, char** argv) {
               appending.count() * 1e9 / samples, committing.count() * 1e9 / samples,
               upkeep.count() * 1e9 / samples);
   const auto [head, count] = store->head_memory();
-  std::printf("head: %.0f B/series by count, process grew %.0f B/series\n",
-              double(head) / double(count), double(resident_bytes() - resident_before) / series);
+  const auto heap = ::mallinfo2();
+  std::printf(
+      "head: %.0f B/series by count, process grew %.0f B/series; heap: %.0f in use, %.0f free\n",
+      double(head) / double(count), double(resident_bytes() - resident_before) / series,
+      double(heap.uordblks + heap.hblkhd) / series, double(heap.fordblks) / series);
 
   begin = std::chrono::steady_clock::now();
   auto querier = store->querier(clock.now() - std::chrono::minutes(5), clock.now());

@@ -52,20 +52,51 @@ void run_child(const std::string& path, uint64_t first, int fd) {
   }
 }
 
+// Likewise, but most of its time goes into sealing, retention and snapshots.
+constexpr int64_t kUpkeepStep = 1'800'000;
+constexpr auto kUpkeepKept = std::chrono::hours(36);
+void run_upkeep_child(const std::string& path, uint64_t first, int fd) {
+  test::ManualClock clock;
+  auto options = options_for(path, clock);
+  options.retention.time = kUpkeepKept;
+  options.idle_after = std::chrono::hours(6);
+  auto store = RocksStore::open(options);
+  if (!store) ::_exit(3);
+  for (uint64_t n = first;; ++n) {
+    clock.set(from_millis(int64_t(n) * kUpkeepStep));
+    auto appender = (*store)->appender();
+    for (int i = 0; i < kSeries; ++i)
+      if (appender->append(*appender->series(label(i)), {clock.now(), value(i, n)}) != Code::Ok)
+        ::_exit(4);
+    if (!appender->commit().ok()) ::_exit(5);
+    if (::write(fd, &n, sizeof n) != sizeof n) ::_exit(6);
+    if (n % 3 == 0 && !(*store)->step(clock.now()).ok()) ::_exit(7);
+    if (n % 5 == 0 && !(*store)->flush().ok()) ::_exit(8);
+    if (n % 7 != 0) continue;
+    std::error_code error;
+    std::filesystem::remove_all(path + ".snapshot", error);
+    if (!(*store)->snapshot(path + ".snapshot").ok()) ::_exit(10);
+  }
+}
+
 TEST(CrashChild, DISABLED_Run) {
   const char* path = std::getenv("VAGT_CRASH_PATH");
   ASSERT_NE(path, nullptr) << "only the crash tests run this";
-  run_child(path, std::strtoull(std::getenv("VAGT_CRASH_FIRST"), nullptr, 10),
-            std::atoi(std::getenv("VAGT_CRASH_FD")));
+  const auto run =
+      std::string_view(std::getenv("VAGT_CRASH_KIND")) == "upkeep" ? run_upkeep_child : run_child;
+  run(path, std::strtoull(std::getenv("VAGT_CRASH_FIRST"), nullptr, 10),
+      std::atoi(std::getenv("VAGT_CRASH_FD")));
 }
 
 // Starts a child (by exec: RocksDB's threads do not survive a fork), kills it after `life`, and
 // returns the last round it acknowledged, or `first - 1`.
-uint64_t run_and_kill(const std::string& path, uint64_t first, std::chrono::milliseconds life) {
+uint64_t run_and_kill(const std::string& kind, const std::string& path, uint64_t first,
+                      std::chrono::milliseconds life) {
   int fds[2];
   if (::pipe(fds) != 0) return first - 1;
   const pid_t child = ::fork();
   if (child == 0) {
+    ::setenv("VAGT_CRASH_KIND", kind.c_str(), 1);
     ::setenv("VAGT_CRASH_PATH", path.c_str(), 1);
     ::setenv("VAGT_CRASH_FIRST", std::to_string(first).c_str(), 1);
     ::setenv("VAGT_CRASH_FD", std::to_string(fds[1]).c_str(), 1);
@@ -125,15 +156,70 @@ void cycles(int count, unsigned seed) {
   std::mt19937 random(seed);
   uint64_t last = 0;
   for (int cycle = 0; cycle < count && !::testing::Test::HasFailure(); ++cycle) {
-    last = run_and_kill(dir.path(), last + 1, std::chrono::milliseconds(random() % 300));
+    last = run_and_kill("commits", dir.path(), last + 1, std::chrono::milliseconds(random() % 300));
     last = verify(dir.path(), last);
   }
   EXPECT_GT(last, uint64_t(count));
 }
 
+// What retention keeps is there, whole; what it dropped does not come back. Returns the last round.
+uint64_t verify_upkeep(const std::string& path, uint64_t last) {
+  test::ManualClock clock(from_millis(int64_t(last) * kUpkeepStep));
+  auto options = options_for(path, clock);
+  options.retention.time = kUpkeepKept;
+  auto store = RocksStore::open(options);
+  EXPECT_THAT(store, test::IsOk()) << path;
+  if (!store) return last;
+  const Contents found = read_store(**store);
+  EXPECT_EQ(found.size(), size_t{kSeries}) << path;
+  uint64_t newest = 0;
+  for (const auto& [labels, points] : found)
+    newest = std::max(newest, uint64_t(points.back().t / kUpkeepStep));
+  const auto kept = uint64_t(std::chrono::milliseconds(kUpkeepKept).count() / kUpkeepStep);
+  for (int i = 0; i < kSeries && !found.empty(); ++i) {
+    const Points& points = found.at(label(i));
+    Points expected;
+    for (auto n = uint64_t(points.front().t / kUpkeepStep); n <= newest; ++n)
+      expected.push_back({int64_t(n) * kUpkeepStep, value(i, n)});
+    EXPECT_EQ(points, expected) << path;
+    const uint64_t first = std::min(newest, last) > kept ? std::min(newest, last) - kept : 1;
+    EXPECT_LE(uint64_t(points.front().t / kUpkeepStep), first) << path;
+    if (::testing::Test::HasFailure()) break;
+  }
+  return newest;
+}
+
+// A kill in the middle of sealing a day, dropping one, or copying it all; a snapshot that exists is
+// whole.
+void upkeep_cycles(int count, unsigned seed) {
+  const TempDir dir;
+  const std::string path = dir / "data";
+  std::mt19937 random(seed);
+  uint64_t last = 0;
+  int snapshots = 0;
+  for (int cycle = 0; cycle < count && !::testing::Test::HasFailure(); ++cycle) {
+    const uint64_t acknowledged =
+        run_and_kill("upkeep", path, last + 1, std::chrono::milliseconds(random() % 300));
+    last = verify_upkeep(path, acknowledged);
+    EXPECT_GE(last, acknowledged);
+    EXPECT_LE(last, acknowledged + 1);
+    std::error_code error;
+    if (std::filesystem::exists(path + ".snapshot", error)) {
+      EXPECT_LE(verify_upkeep(path + ".snapshot", last), last);
+      ++snapshots;
+    }
+    std::filesystem::remove_all(path + ".snapshot", error);
+    std::filesystem::remove_all(path + ".snapshot.tmp", error);
+  }
+  EXPECT_GT(last, uint64_t(count));
+  EXPECT_GT(snapshots, 0);
+}
+
 TEST(Crash, AFewCycles) { cycles(5, 11); }
+TEST(Crash, AFewCyclesOfUpkeep) { upkeep_cycles(5, 13); }
 
 TEST(CrashSlow, DISABLED_TwoHundredCycles) { cycles(200, 12); }
+TEST(CrashSlow, DISABLED_TwoHundredCyclesOfUpkeep) { upkeep_cycles(200, 14); }
 
 }  // namespace
 }  // namespace vagt::tsdb
