@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/base64.h"
 #include "base/labels.h"
 
 namespace vagt::base {
@@ -165,6 +166,11 @@ class YamlBuilder final : public YAML::EventHandler {
     const std::string_view type = tag.substr(kCoreTag.size());
     if (type == "str") {
       node.quoted_ = true;
+    } else if (type == "binary") {
+      node.quoted_ = true;
+      auto bytes = decode_base64(node.scalar_);
+      if (!bytes) refuse(mark, "!!binary value contains invalid base64 data");
+      node.scalar_ = std::move(*bytes);
     } else if (type == "null") {
       node.kind_ = YamlNode::Kind::Null;
       node.scalar_.clear();

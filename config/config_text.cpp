@@ -10,7 +10,9 @@ namespace {
 
 using base::YamlNode;
 
-constexpr std::array<std::string_view, 18> kSecretKeys = {"password",
+constexpr std::array<std::string_view, 20> kSecretKeys = {"password",
+                                                          "private_key",
+                                                          "service_account_key",
                                                           "bearer_token",
                                                           "credentials",
                                                           "client_secret",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/discovery_kinds.h"
 #include "config/http_config.h"
 #include "config/sections.h"
 
@@ -11,20 +12,6 @@ namespace {
 
 using base::YamlFields;
 using base::YamlNode;
-
-// The kinds of Prometheus 3.14 that are read but not run.
-constexpr std::array<std::string_view, 31> kUnsupported = {
-    "aws_sd_configs",          "azure_sd_configs",      "consul_sd_configs",
-    "digitalocean_sd_configs", "dns_sd_configs",        "docker_sd_configs",
-    "dockerswarm_sd_configs",  "ec2_sd_configs",        "ecs_sd_configs",
-    "eureka_sd_configs",       "gce_sd_configs",        "hetzner_sd_configs",
-    "ionos_sd_configs",        "kubernetes_sd_configs", "kuma_sd_configs",
-    "lightsail_sd_configs",    "linode_sd_configs",     "marathon_sd_configs",
-    "msk_sd_configs",          "nerve_sd_configs",      "nomad_sd_configs",
-    "openstack_sd_configs",    "outscale_sd_configs",   "ovhcloud_sd_configs",
-    "puppetdb_sd_configs",     "scaleway_sd_configs",   "serverset_sd_configs",
-    "stackit_sd_configs",      "triton_sd_configs",     "uyuni_sd_configs",
-    "vultr_sd_configs"};
 
 Status check_label(const YamlNode& node, std::string_view name, std::string_view value) {
   if (!is_utf8_name(name))
@@ -108,12 +95,24 @@ Status each_of(YamlFields& fields, std::string_view key, Each each) {
   return {};
 }
 
-Status read_unsupported(YamlFields& fields, const ReadContext& context, std::string_view key,
-                        scrape::DiscoveryConfig& out) {
+// Items of a kind that runs as a source of its own.
+template <class Config, class Read>
+Status read_sources(YamlFields& fields, std::string_view key, const std::string& base_dir,
+                    Read read, std::vector<scrape::DiscoverySection<Config>>& out) {
+  return each_of(fields, key, [&](const YamlNode& item, size_t) -> Status {
+    if (item.is_null()) return item.error(fmt::format("empty or null section in {}", key));
+    VAGT_TRY(Config config, read(item));
+    out.push_back({std::move(config), fmt::format("{}:{}{}", key, canonical_text(item), base_dir)});
+    return {};
+  });
+}
+
+Status read_unimplemented(YamlFields& fields, const ReadContext& context, std::string_view key,
+                          scrape::DiscoveryConfig& out) {
   VAGT_CHECK_OK(each_of(fields, key, [&](const YamlNode& item, size_t) -> Status {
     if (item.is_null()) return item.error(fmt::format("empty or null section in {}", key));
     if (!item.is_map()) return item.error(fmt::format("{}: expected a map", key));
-    return Status();
+    return check_unimplemented(key, item, context.base_dir);
   }));
   const YamlNode* node = fields.take(key);
   if (node == nullptr || node->items().empty()) return {};
@@ -147,8 +146,20 @@ Status read_discovery(YamlFields& fields, const ReadContext& context,
     out.http.push_back(std::move(config));
     return {};
   }));
-  for (const std::string_view key : kUnsupported)
-    VAGT_CHECK_OK(read_unsupported(fields, context, key, out));
+  const std::string& base_dir = context.base_dir;
+  VAGT_CHECK_OK(read_sources(fields, "dns_sd_configs", base_dir, read_dns_discovery, out.dns));
+  VAGT_CHECK_OK(read_sources(
+      fields, "docker_sd_configs", base_dir,
+      [&](const YamlNode& item) { return read_docker_discovery(item, base_dir); }, out.docker));
+  VAGT_CHECK_OK(read_sources(
+      fields, "consul_sd_configs", base_dir,
+      [&](const YamlNode& item) { return read_consul_discovery(item, base_dir); }, out.consul));
+  VAGT_CHECK_OK(read_sources(
+      fields, "kubernetes_sd_configs", base_dir,
+      [&](const YamlNode& item) { return read_kubernetes_discovery(item, base_dir); },
+      out.kubernetes));
+  for (const std::string_view key : unimplemented_kinds())
+    VAGT_CHECK_OK(read_unimplemented(fields, context, key, out));
   return {};
 }
 

@@ -24,7 +24,9 @@ Result<AlertmanagerTarget> read_alertmanager(const YamlNode& node, const ReadCon
       fields.take("alert_relabel_configs"), context.defaults.name_scheme,
       "empty or null Alertmanager alert relabeling rule", config.alert_relabel));
   VAGT_CHECK_OK(fields.finish("config.AlertmanagerConfig"));
-  if (!config.discovery.files.empty() || !config.discovery.http.empty()) {
+  const scrape::DiscoveryConfig& discovery = config.discovery;
+  if (!discovery.files.empty() || !discovery.http.empty() || !discovery.dns.empty() ||
+      !discovery.docker.empty() || !discovery.consul.empty() || !discovery.kubernetes.empty()) {
     context.notice(node, "of the ways to find Alertmanagers only static_configs is used");
   }
   if (config.api_version == "v1") {

@@ -11,44 +11,10 @@
 #include "base/time.h"
 #include "exposition/negotiate.h"
 #include "net/http_client.h"
+#include "scrape/discovery_config.h"
 #include "scrape/relabel.h"
 
 namespace vagt::scrape {
-
-// Targets that came from one place, with labels they share.
-struct TargetGroup {
-  std::vector<std::map<std::string, std::string>> targets;  // each with at least __address__
-  std::map<std::string, std::string> labels;
-  std::string source;  // unique within the job: "static/0", "/etc/prometheus/targets/gpu.json:1"
-  friend bool operator==(const TargetGroup&, const TargetGroup&) = default;
-};
-
-struct FileDiscoveryConfig {
-  std::vector<std::string> files;  // globs in the last path element, absolute
-  Duration refresh_interval = std::chrono::minutes(5);
-  friend bool operator==(const FileDiscoveryConfig&, const FileDiscoveryConfig&) = default;
-};
-
-// A URL that answers a JSON list of target groups.
-struct HttpDiscoveryConfig {
-  std::string url;
-  Duration refresh_interval = std::chrono::minutes(1);
-  net::HttpClientConfig http;
-  std::string fingerprint;  // the section as text, as ScrapeConfig has it
-  friend bool operator==(const HttpDiscoveryConfig& a, const HttpDiscoveryConfig& b) {
-    return a.url == b.url && a.fingerprint == b.fingerprint;
-  }
-};
-
-// Every way a job finds its targets.
-struct DiscoveryConfig {
-  std::vector<TargetGroup> static_groups;
-  std::vector<FileDiscoveryConfig> files;
-  std::vector<HttpDiscoveryConfig> http;
-  // Kinds accepted but not run, as "consul_sd_configs": shown as an error of the pool.
-  std::vector<std::string> unsupported;
-  friend bool operator==(const DiscoveryConfig&, const DiscoveryConfig&) = default;
-};
 
 // 0 is "no limit" throughout, as in Prometheus.
 struct ScrapeLimits {

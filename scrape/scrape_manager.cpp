@@ -31,24 +31,44 @@ ScrapeManager::Impl::Impl(ScrapeManagerOptions options, tsdb::Store& store, Cloc
       store_(store),
       clock_(clock),
       log_(std::move(log)),
+      registry_(registry),
       metrics_(registry),
+      planner_(options_.discovery ? options_.discovery
+                                  : make_discovery_planner(registry, options_.user_agent)),
       fetcher_(fetcher ? std::move(fetcher) : make_http_fetcher(options_.user_agent)),
       workers_(std::make_unique<base::WorkerPool>(base::WorkerPool::Options{
           "scrape-parse", std::max<size_t>(options_.workers, 1), 1u << 20, 0})) {
   wall_offset_ = clock_.now().time_since_epoch() - monotonic(clock_.steady_now());
-  gauges_ = registry.callback(
-      base::Registry::Kind::Gauge, "prometheus_target_scrape_pool_targets",
-      "Targets of each scrape pool.",
-      [this](const std::function<void(const Labels&, double)>& emit) {
-        for (const PoolView& pool : pools()) {
-          emit(Labels::of({{"scrape_job", pool.name}}), static_cast<double>(pool.active));
-        }
-      });
+  const auto gauge = [&](std::string_view name, std::string_view help, std::string_view label,
+                         size_t PoolView::*field) {
+    gauges_.push_back(registry.callback(
+        base::Registry::Kind::Gauge, name, help,
+        [this, label, field](const std::function<void(const Labels&, double)>& emit) {
+          for (const PoolView& pool : pools()) {
+            LabelsBuilder labels;
+            labels.set(label, pool.name);
+            if (label == "config") labels.set("name", "scrape");
+            emit(labels.build(), static_cast<double>(pool.*field));
+          }
+        }));
+  };
+  gauge("prometheus_target_scrape_pool_targets", "Targets of each scrape pool.", "scrape_job",
+        &PoolView::active);
+  gauge("prometheus_sd_discovered_targets", "Targets found, before relabelling.", "config",
+        &PoolView::discovered);
+  gauge("vagt_scrape_discovery_failing_sources",
+        "Discovery sources that do not answer; their last targets are scraped.", "scrape_job",
+        &PoolView::failing_sources);
 }
 
 ScrapeManager::Impl::~Impl() { stop(); }
 
 void ScrapeManager::Impl::start() {
+  watcher_ = std::make_unique<FileWatcher>([this] { folders_changed(); });
+  {
+    base::MutexLock lock(mutex_);
+    watch_folders();
+  }
   timer_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
 }
 
@@ -60,9 +80,15 @@ void ScrapeManager::Impl::stop() {
   timer_.request_stop();
   changed_.notify_all();
   if (timer_.joinable()) timer_.join();
+  watcher_.reset();
+  {
+    base::MutexLock lock(mutex_);
+    for (auto& [name, pool] : pools_) retire_sources(pool);
+  }
+  drop_retired();
   fetcher_.reset();  // answers under way come back as cancelled
   workers_.reset();  // runs what is queued
-  gauges_.reset();
+  gauges_.clear();
 }
 
 void ScrapeManager::Impl::run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS {
@@ -76,6 +102,12 @@ void ScrapeManager::Impl::run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS {
 }
 
 Status ScrapeManager::Impl::apply(std::vector<ScrapeConfig> configs) {
+  VAGT_CHECK_OK(set_jobs(std::move(configs)));
+  drop_retired();
+  return {};
+}
+
+Status ScrapeManager::Impl::set_jobs(std::vector<ScrapeConfig> configs) {
   std::vector<JobPtr> jobs;
   std::set<std::string> names;
   for (ScrapeConfig& config : configs) {
@@ -91,7 +123,10 @@ Status ScrapeManager::Impl::apply(std::vector<ScrapeConfig> configs) {
   if (is_stopping_) return Status(Code::Cancelled, "scraping has stopped");
   for (auto it = pools_.begin(); it != pools_.end();) {
     const bool stays = names.contains(it->first);
-    if (!stays) take_sync(it->second.clear());
+    if (!stays) {
+      retire_sources(it->second);
+      take_sync(it->second.clear());
+    }
     it = stays ? std::next(it) : pools_.erase(it);
   }
   size_t unsupported = 0;
@@ -106,9 +141,11 @@ Status ScrapeManager::Impl::apply(std::vector<ScrapeConfig> configs) {
     if (is_same) continue;
     if (!is_new) metrics_.pool_reloads.add();
     pool.set_job(std::move(job));
+    set_sources(pool);
     take_sync(pool.sync(ending_));
   }
   metrics_.failed_configs.set(static_cast<double>(unsupported));
+  watch_folders();
   is_woken_ = true;
   changed_.notify_all();
   return {};
@@ -162,6 +199,7 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::step() {
     follow_wall_clock(wall, steady);
     due = take_due(wall, steady);
     start_polls(steady);
+    take_source_news(steady);
     questions = take_questions(steady);
     start_endings(steady);
     wake = next_wake(wall, steady);
@@ -190,31 +228,6 @@ std::vector<ScrapeManager::Impl::Scrape> ScrapeManager::Impl::take_due(Timestamp
     due.push_back({target, target->job, target->forced_error, in_time ? next.at : wall, steady});
   }
   return due;
-}
-
-void ScrapeManager::Impl::start_polls(Steady steady) {
-  for (auto& [name, pool] : pools_) {
-    if (pool.files == nullptr || pool.is_polling || pool.poll_at > steady) continue;
-    pool.is_polling = true;
-    pool.poll_at = steady + options_.discovery_poll;
-    ++under_way_;
-    if (!hand_over([this, pool_name = name, files = pool.files] { poll_files(pool_name, files); }))
-      --under_way_;
-  }
-}
-
-std::vector<ScrapeManager::Impl::Question> ScrapeManager::Impl::take_questions(Steady steady) {
-  std::vector<Question> questions;
-  for (auto& [name, pool] : pools_) {
-    for (const auto& http : pool.http_sources) {
-      if (http->is_asking || http->ask_at > steady) continue;
-      http->is_asking = true;
-      http->ask_at = steady + http->source->refresh_interval();
-      ++under_way_;
-      questions.push_back({name, http});
-    }
-  }
-  return questions;
 }
 
 void ScrapeManager::Impl::start_endings(Steady steady) {
@@ -249,6 +262,7 @@ ScrapeManager::Impl::Steady ScrapeManager::Impl::next_wake(Timestamp wall, Stead
     for (const auto& http : pool.http_sources)
       wake = std::min(wake, std::max(http->ask_at, steady));
     if (pool.files != nullptr) wake = std::min(wake, std::max(pool.poll_at, steady));
+    if (pool.has_news()) wake = std::min(wake, std::max(pool.sync_at, steady));
   }
   for (const TargetPtr& target : ending_)
     wake = std::min(wake, std::max(target->end_at, steady + 1s));

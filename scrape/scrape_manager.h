@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/time.h"
 #include "net/http_client.h"
+#include "scrape/discovery/discovery_plan.h"
 #include "scrape/scrape_config.h"
 #include "scrape/target.h"
 #include "tsdb/store.h"
@@ -42,8 +43,16 @@ struct ScrapeManagerOptions {
   uint64_t default_body_limit = 64u << 20;  // bytes after decompression where a job sets none
   Duration timestamp_tolerance =
       std::chrono::milliseconds(2);  // a scrape this late still carries its due time
-  Duration discovery_poll = std::chrono::seconds(5);  // how often files are looked at for changes
-  uint64_t offset_seed = 0;  // from host name and external labels: twins scrape apart
+  // How often target files are looked at for changes: where their folders cannot be watched, and
+  // where they can.
+  Duration discovery_poll = std::chrono::seconds(5);
+  Duration watched_poll = std::chrono::seconds(30);
+  // After a change is noticed, so that more of it is taken at once; and between two changes of a
+  // pool that a source asks for.
+  Duration discovery_settle = std::chrono::milliseconds(100);
+  Duration discovery_batch = std::chrono::seconds(5);
+  DiscoveryPlanner discovery;  // null: the real sources
+  uint64_t offset_seed = 0;    // from host name and external labels: twins scrape apart
   std::function<void(const Committed&)> on_commit;  // on a parse worker; must be quick
 };
 

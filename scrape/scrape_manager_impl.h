@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "base/worker_pool.h"
+#include "scrape/file_watcher.h"
 #include "scrape/scrape_manager.h"
 #include "scrape/scrape_metrics.h"
 #include "scrape/scrape_pool.h"
@@ -56,6 +57,8 @@ class ScrapeManager::Impl {
     std::shared_ptr<ScrapePool::HttpSource> http;
   };
 
+  Status set_jobs(std::vector<ScrapeConfig> configs) VAGT_EXCLUDES(mutex_);
+
   // Timer thread.
   void run(std::stop_token stop) VAGT_NO_THREAD_ANALYSIS;
   void follow_wall_clock(Timestamp wall, Steady steady) VAGT_REQUIRES(mutex_);
@@ -63,6 +66,13 @@ class ScrapeManager::Impl {
   void start_polls(Steady steady) VAGT_REQUIRES(mutex_);
   std::vector<Question> take_questions(Steady steady) VAGT_REQUIRES(mutex_);
   void ask(Question question) VAGT_EXCLUDES(mutex_);
+  void take_source_news(Steady steady) VAGT_REQUIRES(mutex_);
+  void set_sources(ScrapePool& pool) VAGT_REQUIRES(mutex_);
+  void watch_folders() VAGT_REQUIRES(mutex_);
+  void wake() VAGT_EXCLUDES(mutex_);
+  void folders_changed() VAGT_EXCLUDES(mutex_);
+  void retire_sources(ScrapePool& pool) VAGT_REQUIRES(mutex_);
+  void drop_retired() VAGT_EXCLUDES(mutex_);
   void start_endings(Steady steady) VAGT_REQUIRES(mutex_);
   bool is_continued(const ActiveTarget& gone) const VAGT_REQUIRES(mutex_);
   Steady next_wake(Timestamp wall, Steady steady) const VAGT_REQUIRES(mutex_);
@@ -90,6 +100,7 @@ class ScrapeManager::Impl {
   tsdb::Store& store_;
   Clock& clock_;
   const base::Logger log_;
+  base::Registry& registry_;
   ScrapeMetrics metrics_;
   MetadataTable metadata_table_;
   const uint64_t hash_seed_ = std::random_device{}() | uint64_t{std::random_device{}()} << 32;
@@ -102,12 +113,19 @@ class ScrapeManager::Impl {
   Duration wall_offset_
       VAGT_GUARDED_BY(mutex_){};  // wall less monotonic time, as schedules were made with
   size_t under_way_ VAGT_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::weak_ptr<DiscoveryRunner>> runners_
+      VAGT_GUARDED_BY(mutex_);  // by fingerprint
+  // Their threads are joined without the lock.
+  std::vector<std::shared_ptr<DiscoveryRunner>> retired_ VAGT_GUARDED_BY(mutex_);
+  bool is_watched_ VAGT_GUARDED_BY(mutex_) = false;  // all folders of target files are
   bool is_woken_ VAGT_GUARDED_BY(mutex_) = false;
   bool is_stopping_ VAGT_GUARDED_BY(mutex_) = false;
-  std::shared_ptr<void> gauges_;
+  std::vector<std::shared_ptr<void>> gauges_;
+  const DiscoveryPlanner planner_;
 
   std::unique_ptr<Fetcher> fetcher_;
   std::unique_ptr<base::WorkerPool> workers_;
+  std::unique_ptr<FileWatcher> watcher_;  // null: not started
   std::jthread timer_;
 };
 

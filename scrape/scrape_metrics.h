@@ -41,13 +41,18 @@ struct ScrapeMetrics {
                                             "Lines not written to scrape_failure_log_file.")),
         file_errors(registry.counter("prometheus_sd_file_read_errors_total",
                                      "Target files that could not be read.")),
+        http_failures(registry.counter("prometheus_sd_http_failures_total",
+                                       "Answers of http_sd_configs that were none.")),
+        updates(registry.counter("prometheus_sd_received_updates_total",
+                                 "Updates received from discovery sources.",
+                                 Labels::of({{"name", "scrape"}}))),
         failed_configs(registry.gauge("prometheus_sd_failed_configs",
                                       "Discovery sections that are accepted but do not run.",
                                       Labels::of({{"name", "scrape"}}))) {}
 
   base::Counter &pools, &pool_reloads, &pools_failed, &target_limit, &sample_limit, &body_limit,
       &duplicates, &out_of_order, &out_of_bounds, &refused, &scrapes, &scrapes_failed, &skipped,
-      &samples, &commits_failed, &failure_log_errors, &file_errors;
+      &samples, &commits_failed, &failure_log_errors, &file_errors, &http_failures, &updates;
   base::Gauge& failed_configs;
 };
 

@@ -67,6 +67,11 @@ SyncResult ScrapePool::sync(std::vector<TargetPtr>& ending) {
   for (const auto& http : http_sources) {
     for (const TargetGroup& group : http->groups) add_group(group, wanted);
   }
+  for (RunningSource& source : running) {
+    source.taken = source.runner->state();
+    if (source.taken.groups == nullptr) continue;
+    for (const TargetGroup& group : *source.taken.groups) add_group(group, wanted);
+  }
   const std::string forced = limit_error(wanted.size(), job_->config.limits.targets);
 
   SyncResult result;
@@ -112,6 +117,33 @@ SyncResult ScrapePool::clear() {
   return result;
 }
 
+bool ScrapePool::has_news() const {
+  return std::any_of(running.begin(), running.end(), [](const RunningSource& source) {
+    return source.runner->version() != source.taken.version;
+  });
+}
+
+size_t ScrapePool::failing_sources() const {
+  size_t failing = file_errors.size();
+  for (const auto& http : http_sources) failing += http->error.empty() ? 0 : 1;
+  for (const RunningSource& source : running) failing += source.taken.error.empty() ? 0 : 1;
+  return failing;
+}
+
+size_t ScrapePool::discovered_targets() const {
+  size_t targets = 0;
+  const auto add = [&targets](const std::vector<TargetGroup>& groups) {
+    for (const TargetGroup& group : groups) targets += group.targets.size();
+  };
+  add(job_->config.discovery.static_groups);
+  add(file_groups);
+  for (const auto& http : http_sources) add(http->groups);
+  for (const RunningSource& source : running) {
+    if (source.taken.groups != nullptr) add(*source.taken.groups);
+  }
+  return targets;
+}
+
 std::vector<std::string> ScrapePool::errors() const {
   std::vector<std::string> errors;
   for (const std::string& kind : job_->config.discovery.unsupported) {
@@ -121,6 +153,9 @@ std::vector<std::string> ScrapePool::errors() const {
   errors.insert(errors.end(), file_errors.begin(), file_errors.end());
   for (const auto& http : http_sources) {
     if (!http->error.empty()) errors.push_back(http->error);
+  }
+  for (const RunningSource& source : running) {
+    if (!source.taken.error.empty()) errors.push_back(source.taken.error);
   }
   errors.insert(errors.end(), target_errors_.begin(), target_errors_.end());
   return errors;

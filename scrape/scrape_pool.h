@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "scrape/discovery.h"
+#include "scrape/discovery/discovery_source.h"
 #include "scrape/scrape_job.h"
 #include "scrape/scrape_loop.h"
 #include "scrape/target.h"
@@ -77,6 +78,19 @@ class ScrapePool {
     std::string error;
   };
   std::vector<std::shared_ptr<HttpSource>> http_sources;
+
+  // Sources that run by themselves, and what sync() last took of each.
+  struct RunningSource {
+    std::shared_ptr<DiscoveryRunner> runner;
+    DiscoveryRunner::State taken;
+  };
+  std::vector<RunningSource> running;
+  std::chrono::steady_clock::time_point sync_at{};  // not before: changes are taken in batches
+  // Some of `running` have news.
+  bool has_news() const;
+  // How many sources do not answer, and how many targets were found before relabelling.
+  size_t failing_sources() const;
+  size_t discovered_targets() const;
 
   // File discovery: polled by one worker at a time, which owns `files` meanwhile.
   std::shared_ptr<FileDiscovery> files;

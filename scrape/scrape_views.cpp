@@ -42,7 +42,8 @@ std::vector<PoolView> ScrapeManager::Impl::pools() const {
   std::vector<PoolView> views;
   base::MutexLock lock(mutex_);
   for (const auto& [name, entry] : pools_) {
-    views.push_back({name, entry.targets().size(), entry.dropped_count(), entry.errors()});
+    views.push_back({name, entry.targets().size(), entry.dropped_count(), entry.errors(),
+                     entry.discovered_targets(), entry.failing_sources()});
   }
   return views;
 }

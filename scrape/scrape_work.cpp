@@ -196,68 +196,6 @@ void ScrapeManager::Impl::work_done() {
   if (under_way_ == 0) changed_.notify_all();
 }
 
-void ScrapeManager::Impl::poll_files(const std::string& pool_name,
-                                     const std::shared_ptr<FileDiscovery>& files) {
-  const bool is_changed = files->poll();
-  {
-    base::MutexLock lock(mutex_);
-    const auto it = pools_.find(pool_name);
-    // Meanwhile the job may be gone or have other files.
-    if (it != pools_.end() && it->second.files == files) {
-      ScrapePool& pool = it->second;
-      pool.is_polling = false;
-      if (is_changed) {
-        for (const std::string& error : files->errors()) {
-          metrics_.file_errors.add();
-          log_.warn("target file not read", {{"scrape_pool", pool_name}, {"err", error}});
-        }
-        pool.file_groups = files->groups();
-        pool.file_errors = files->errors();
-        take_sync(pool.sync(ending_));
-        is_woken_ = true;
-        changed_.notify_all();
-      }
-    }
-  }
-  work_done();
-}
-
-void ScrapeManager::Impl::ask(Question question) {
-  const HttpDiscovery& source = *question.http->source;
-  fetcher_->send(source.request(), source.profile(),
-                 [this, question](Result<net::HttpResponse> answer) {
-                   auto kept = std::make_shared<Result<net::HttpResponse>>(std::move(answer));
-                   if (!hand_over([this, question, kept] { take_answer(question, *kept); }))
-                     work_done();
-                 });
-}
-
-void ScrapeManager::Impl::take_answer(const Question& question,
-                                      const Result<net::HttpResponse>& answer) {
-  ScrapePool::HttpSource& http = *question.http;
-  const bool is_changed = http.source->take(answer);
-  {
-    base::MutexLock lock(mutex_);
-    http.is_asking = false;
-    const auto it = pools_.find(question.pool);
-    const bool is_ours = it != pools_.end() &&
-                         std::find(it->second.http_sources.begin(), it->second.http_sources.end(),
-                                   question.http) != it->second.http_sources.end();
-    if (is_changed && is_ours && !is_stopping_) {
-      if (!http.source->error().empty() && http.source->error() != http.error) {
-        log_.warn("targets not refreshed",
-                  {{"scrape_pool", question.pool}, {"err", http.source->error()}});
-      }
-      http.groups = http.source->groups();
-      http.error = http.source->error();
-      take_sync(it->second.sync(ending_));
-      is_woken_ = true;
-      changed_.notify_all();
-    }
-  }
-  work_done();
-}
-
 void ScrapeManager::Impl::end_target(const TargetPtr& target) {
   const Status ended = target->loop.end(target->due, store_);
   if (!ended.ok()) {

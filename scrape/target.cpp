@@ -46,6 +46,14 @@ Result<Duration> read_period(const LabelsBuilder& labels, std::string_view label
   return *parsed;
 }
 
+// As Go's url.QueryEscape: a space is '+'.
+std::string query_escape(std::string_view text) {
+  std::string out = net::url_encode(text);
+  for (size_t at = 0; (at = out.find("%20", at)) != std::string::npos; ++at)
+    out.replace(at, 3, "+");
+  return out;
+}
+
 // The configured parameters; what relabelling left in __param_* replaces the first value.
 std::string query_string(const ScrapeConfig& job, const LabelsBuilder& labels) {
   std::map<std::string, std::vector<std::string>> params;
@@ -58,8 +66,8 @@ std::string query_string(const ScrapeConfig& job, const LabelsBuilder& labels) {
   std::string query;
   for (const auto& [name, values] : params) {
     for (const std::string& value : values) {
-      query += fmt::format("{}{}={}", query.empty() ? "?" : "&", net::url_encode(name),
-                           net::url_encode(value));
+      query += fmt::format("{}{}={}", query.empty() ? "?" : "&", query_escape(name),
+                           query_escape(value));
     }
   }
   return query;

@@ -71,6 +71,8 @@ struct PoolView {
   std::string name;
   size_t active = 0, dropped = 0;
   std::vector<std::string> errors;
+  size_t discovered = 0;       // targets, before relabelling
+  size_t failing_sources = 0;  // of discovery
 };
 
 }  // namespace vagt::scrape

@@ -128,7 +128,12 @@ TEST(Yaml, KeysMustBeScalars) {
 TEST(Yaml, Tags) {
   EXPECT_TRUE(parse("!!str 5").value().quoted());
   EXPECT_EQ(parse("a: !!int 5").value().find("a")->as_int().value(), 5);
-  EXPECT_THAT(parse("a: !!binary aGk="), StatusIs(Code::InvalidArgument, "unsupported tag"));
+  EXPECT_THAT(parse("a: !!set x"), StatusIs(Code::InvalidArgument, "unsupported tag"));
+  EXPECT_EQ(parse("!!binary aGk=").value().scalar(), "hi");
+  EXPECT_EQ(parse("!!binary \"/w==\"").value().scalar(), "\xFF");
+  for (const char* text : {"aGk", "a=k=", "a===", "aG%="})
+    EXPECT_THAT(parse(std::string("!!binary ") + text),
+                StatusIs(Code::InvalidArgument, "!!binary value contains invalid base64 data"));
 }
 
 TEST(Yaml, LoadsAFile) {

@@ -26,7 +26,7 @@ tls_config: {cert_file: c, key_file: /k, insecure_skip_verify: true, min_version
 proxy_url: http://p:1
 no_proxy: a,b
 proxy_connect_header: {X: [one, two]}
-http_headers: {H: {values: [v], secrets: [s]}}
+http_headers: {H: {values: [v], secrets: [s], files: [t, /u]}}
 follow_redirects: false
 enable_http2: false
 )");
@@ -36,6 +36,8 @@ enable_http2: false
   EXPECT_EQ(config->tls.key_file, "/k");
   EXPECT_EQ(config->proxy_headers.size(), 2u);
   EXPECT_EQ(config->headers[1].second.reveal(), "s");
+  EXPECT_EQ(config->header_files,
+            (std::vector<std::pair<std::string, std::string>>{{"H", "/base/t"}, {"H", "/u"}}));
   EXPECT_FALSE(config->follow_redirects);
 }
 

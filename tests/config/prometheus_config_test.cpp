@@ -87,11 +87,11 @@ TEST(PrometheusConfig, LaterPartsAreAcceptedWithANotice) {
   const auto config = parse(R"(
 remote_write: [{url: "http://u:pw@x/"}]
 tracing: {endpoint: "x:1"}
-scrape_configs: [{job_name: a, consul_sd_configs: [{server: "x"}]}]
+scrape_configs: [{job_name: a, ec2_sd_configs: [{region: "x"}]}]
 )");
   ASSERT_THAT(config, IsOk());
   EXPECT_EQ(config->notices.size(), 3u);
-  EXPECT_THAT(config->scrape_configs[0].discovery.unsupported, ElementsAre("consul_sd_configs"));
+  EXPECT_THAT(config->scrape_configs[0].discovery.unsupported, ElementsAre("ec2_sd_configs"));
 }
 
 TEST(PrometheusConfig, ShownTextHasNoSecretAndLoadsAgain) {

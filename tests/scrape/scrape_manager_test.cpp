@@ -157,7 +157,7 @@ TEST_F(ScrapeManagerTest, RequestsSayWhatTheyWant) {
   base::MutexLock lock(script->mutex);
   ASSERT_THAT(script->requests, SizeIs(1));
   const net::HttpRequest& request = script->requests[0];
-  EXPECT_EQ(request.url.reveal(), "https://a:1/probe?module=x%20y&module=z");
+  EXPECT_EQ(request.url.reveal(), "https://a:1/probe?module=x+y&module=z");
   EXPECT_EQ(request.timeout, 5s);
   EXPECT_TRUE(request.accept_compression);
   EXPECT_THAT(request.headers[0].second, HasSubstr("text/plain;version=0.0.4"));

@@ -1,0 +1,91 @@
+#include "scrape/file_watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/worker_pool.h"
+
+namespace vagt::scrape {
+namespace {
+
+// Replacing by rename is MOVED_TO, writing in place CLOSE_WRITE, a new symbolic link CREATE.
+constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
+                             IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+}  // namespace
+
+FileWatcher::FileWatcher(std::function<void()> changed)
+    : changed_(std::move(changed)),
+      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (inotify_ < 0 || wake_ < 0) return;
+  thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
+}
+
+FileWatcher::~FileWatcher() {
+  thread_.request_stop();
+  const uint64_t one = 1;
+  if (wake_ >= 0 && ::write(wake_, &one, sizeof one) < 0) {
+    // It is full: the thread is being woken already.
+  }
+  if (thread_.joinable()) thread_.join();
+  if (inotify_ >= 0) ::close(inotify_);
+  if (wake_ >= 0) ::close(wake_);
+}
+
+bool FileWatcher::watch(const std::vector<std::string>& folders) {
+  if (inotify_ < 0 || wake_ < 0) return false;
+  base::MutexLock lock(mutex_);
+  for (auto it = watches_.begin(); it != watches_.end();) {
+    const bool stays = std::find(folders.begin(), folders.end(), it->first) != folders.end();
+    if (!stays) ::inotify_rm_watch(inotify_, it->second);
+    it = stays ? std::next(it) : watches_.erase(it);
+  }
+  bool has_all = true;
+  for (const std::string& folder : folders) {
+    if (watches_.contains(folder)) continue;
+    const int watch = ::inotify_add_watch(inotify_, folder.c_str(), kEvents);
+    if (watch < 0) {
+      has_all = false;
+    } else {
+      watches_[folder] = watch;
+    }
+  }
+  return has_all;
+}
+
+void FileWatcher::run(std::stop_token stop) {
+  base::set_thread_name("file-watcher");
+  while (!stop.stop_requested()) {
+    pollfd ready[] = {{inotify_, POLLIN, 0}, {wake_, POLLIN, 0}};
+    if (::poll(ready, 2, -1) <= 0) continue;
+    if (stop.stop_requested()) return;
+    if ((ready[0].revents & POLLIN) != 0) read_events();
+  }
+}
+
+void FileWatcher::read_events() {
+  alignas(inotify_event) char buffer[16384];
+  bool has_news = false;
+  ssize_t got = 0;
+  while ((got = ::read(inotify_, buffer, sizeof buffer)) > 0) {
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer + at, sizeof event);
+      at += static_cast<ssize_t>(sizeof event + event.len);
+      has_news = true;
+      if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) == 0) continue;
+      // The folder is gone, or is another one now: watched again with the next call of watch().
+      base::MutexLock lock(mutex_);
+      std::erase_if(watches_, [&event](const auto& item) { return item.second == event.wd; });
+    }
+  }
+  if (has_news) changed_();
+}
+
+}  // namespace vagt::scrape
