@@ -1,5 +1,6 @@
 #include "tsdb/codec.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "tsdb/bytes.h"
@@ -131,6 +132,69 @@ bool decode_chunk(std::string_view chunk, RawColumns& out) {
   const bool good = decode_times(header->time, in, header->span.last_t, t) &&
                     decode_values(header->value, in, {out.v.data() + before, n}) && in.ok();
   if (good) return true;
+  out.t.resize(before);
+  out.v.resize(before);
+  return false;
+}
+
+bool takes_marks(std::string_view chunk) {
+  ByteReader in(chunk);
+  const auto header = read_header(in);
+  return header && header->span.count > 2 * kMarkEvery &&
+         (header->value == ValueCodec::Entropy || header->value == ValueCodec::Binary);
+}
+
+namespace {
+
+struct Part {
+  size_t begin, end;
+};
+
+// Regular times need no table: the part is worked out, and only its times are made.
+std::optional<Part> regular_part(const ChunkSpan& span, int64_t mint, int64_t maxt,
+                                 std::vector<int64_t>& out) {
+  const auto n = static_cast<int64_t>(span.count);
+  const int64_t whole = wrap_sub(span.last_t, span.first_t);
+  const int64_t step = n > 1 ? whole / (n - 1) : 1;
+  if (whole < 0 || step <= 0 || (n == 1 && whole != 0)) return std::nullopt;
+  const auto before = [&](int64_t t) {  // how many samples come before t
+    return t <= span.first_t ? int64_t{0}
+           : t > span.last_t ? n
+                             : std::min(n, (t - span.first_t + step - 1) / step);
+  };
+  const int64_t begin = before(mint), end = maxt == INT64_MAX ? n : before(maxt + 1);
+  for (int64_t i = begin; i < end; ++i) out.push_back(span.first_t + i * step);
+  return Part{static_cast<size_t>(begin), static_cast<size_t>(std::max(begin, end))};
+}
+
+std::optional<Part> any_part(const Header& header, ByteReader& in, int64_t mint, int64_t maxt,
+                             std::vector<int64_t>& out) {
+  std::vector<int64_t> t(header.span.count);
+  t[0] = header.span.first_t;
+  if (!decode_times(header.time, in, header.span.last_t, t)) return std::nullopt;
+  const auto begin = std::lower_bound(t.begin(), t.end(), mint);
+  const auto end = std::max(begin, std::upper_bound(t.begin(), t.end(), maxt));
+  out.insert(out.end(), begin, end);
+  return Part{static_cast<size_t>(begin - t.begin()), static_cast<size_t>(end - t.begin())};
+}
+
+}  // namespace
+
+bool decode_chunk_between(std::string_view chunk, int64_t mint, int64_t maxt, ChunkMarks& marks,
+                          RawColumns& out) {
+  ByteReader in(chunk);
+  const auto header = read_header(in);
+  if (!header) return false;
+  const size_t before = out.size();
+  const auto part = header->time == TimeCodec::Regular
+                        ? regular_part(header->span, mint, maxt, out.t)
+                        : any_part(*header, in, mint, maxt, out.t);
+  if (!part) return false;
+  out.v.resize(out.t.size());
+  const std::span<double> v = std::span(out.v).subspan(before);
+  if (v.empty() ||
+      decode_values_between(header->value, in, header->span.count, part->begin, marks, v))
+    return true;
   out.t.resize(before);
   out.v.resize(before);
   return false;

@@ -1,6 +1,7 @@
 // A chunk: a run of samples of one series as bytes. docs/formats/chunk.md has the layout.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -45,6 +46,21 @@ void encode_chunk(std::span<const int64_t> t, std::span<const double> v, std::st
                   Effort effort = Effort::Quick);
 // Appends to `out`; false: the bytes are damaged, and `out` is as before.
 bool decode_chunk(std::string_view chunk, RawColumns& out);
+// A place inside a chunk's values at which a decoder may begin.
+struct ChunkMark {
+  std::array<uint32_t, 2> states{};
+  uint32_t word = 0;
+  uint64_t bit = 0;
+  std::array<int64_t, 2> sums{};
+};
+inline constexpr size_t kMarkEvery = 512;  // integers between two marks
+using ChunkMarks = std::vector<ChunkMark>;
+// Whether marks would let a part of the chunk be decoded alone.
+bool takes_marks(std::string_view chunk);
+// As decode_chunk(), but only samples in [mint, maxt]. Begins at the last of `marks` (which are of
+// this chunk) that is early enough, and adds those it passes.
+bool decode_chunk_between(std::string_view chunk, int64_t mint, int64_t maxt, ChunkMarks& marks,
+                          RawColumns& out);
 // Reads the header only; nullopt: damaged.
 std::optional<ChunkSpan> chunk_span(std::string_view chunk);
 // Which codecs a chunk uses, for statistics and tests.

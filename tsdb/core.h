@@ -16,6 +16,7 @@
 #include "tsdb/guard.h"
 #include "tsdb/head.h"
 #include "tsdb/journal.h"
+#include "tsdb/mark_cache.h"
 #include "tsdb/readers.h"
 #include "tsdb/rocks_store.h"
 
@@ -127,6 +128,7 @@ class StoreCore {
   CardinalityGuard guard_;
   std::shared_ptr<void> guard_metrics_;  // their tokens
   Readers readers_;
+  MarkCache marks_;
   StateStore state_;
 
   std::atomic<int64_t> retention_ms_, retention_bytes_, window_ms_;

@@ -14,6 +14,7 @@ constexpr uint64_t kDirect = 16;
 constexpr size_t kTokens = kDirect + (64 - 4) * 4;
 constexpr unsigned kScaleBits = 12;  // frequencies are parts of 4096
 constexpr uint32_t kScale = 1u << kScaleBits;
+constexpr size_t kSlack = 16;        // so that loops may load whole words at the end
 constexpr uint32_t kLow = 1u << 16;  // a state is at least that; below, 16 bits are taken in
 
 struct Token {
@@ -28,11 +29,11 @@ Token token_of(uint64_t u) {
   return {static_cast<uint32_t>(kDirect) + (width - 5) * 4 + next, width - 3};
 }
 
-uint32_t bits_of(uint32_t token) {
+constexpr uint32_t bits_of(uint32_t token) {
   return token < kDirect ? 0 : (token - static_cast<uint32_t>(kDirect)) / 4 + 2;
 }
 
-uint64_t base_of(uint32_t token) {
+constexpr uint64_t base_of(uint32_t token) {
   if (token < kDirect) return token;
   const uint64_t next = (token - kDirect) & 3;
   return (4 | next) << bits_of(token);
@@ -141,63 +142,37 @@ std::string code_tokens(std::span<const int64_t> values, int64_t center, const C
   return out;
 }
 
-struct Cell {  // of the decoder's table, by the low bits of the state
-  uint16_t token, frequency, offset;
-};
-
-std::vector<Cell> make_table(const Counts& f) {
-  std::vector<Cell> table(kScale);
-  size_t at = 0;
-  for (size_t token = 0; token < kTokens; ++token)
-    for (uint32_t i = 0; i < f[token]; ++i)
-      table[at++] = {static_cast<uint16_t>(token), static_cast<uint16_t>(f[token]),
-                     static_cast<uint16_t>(i)};
-  return table;
-}
-
-bool decode_tokens(std::string_view bytes, const Counts& f, std::span<uint16_t> tokens) {
-  ByteReader in(bytes);
-  std::array<uint32_t, 2> states{};
-  for (uint32_t& state : states) state = in.big_endian<uint32_t>();
-  const std::vector<Cell> table = make_table(f);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    uint32_t& state = states[i & 1];
-    const Cell cell = table[state & (kScale - 1)];
-    tokens[i] = cell.token;
-    state = cell.frequency * (state >> kScaleBits) + cell.offset;
-    if (state < kLow) state = state << 16 | in.big_endian<uint16_t>();
-  }
-  return in.ok() && in.done() && states[0] == kLow && states[1] == kLow;
-}
-
-bool add_raw_bits(ByteReader& in, int64_t center, std::span<const uint16_t> tokens,
-                  std::span<int64_t> values) {
-  std::array<uint64_t, kTokens> bases;
-  std::array<uint8_t, kTokens> widths;
-  for (uint32_t token = 0; token < kTokens; ++token) {
-    bases[token] = base_of(token);
+constexpr std::array<uint64_t, kTokens> kBases = [] {
+  std::array<uint64_t, kTokens> bases{};
+  for (uint32_t token = 0; token < kTokens; ++token) bases[token] = base_of(token);
+  return bases;
+}();
+constexpr std::array<uint8_t, kTokens> kWidths = [] {
+  std::array<uint8_t, kTokens> widths{};
+  for (uint32_t token = 0; token < kTokens; ++token)
     widths[token] = static_cast<uint8_t>(bits_of(token));
+  return widths;
+}();
+
+// Cells of the decoder's table: token, frequency - 1, place in the token's range.
+static_assert(kTokens <= 256 && kScaleBits <= 12);
+constexpr uint32_t cell_of(uint32_t token, uint32_t frequency, uint32_t offset) {
+  return token << 24 | (frequency - 1) << 12 | offset;
+}
+
+// Two cells a store; what runs over is the next token's, or the cell of slack at the end.
+void make_table(const Counts& f, std::vector<uint32_t>& table) {
+  table.resize(kScale + 1);
+  char* at = reinterpret_cast<char*>(table.data());
+  for (uint32_t token = 0; token < kTokens; ++token) {
+    const uint32_t n = f[token];
+    if (n == 0) continue;
+    const uint64_t first = cell_of(token, n, 0);
+    uint64_t pair = std::endian::native == std::endian::little ? first | (first + 1) << 32
+                                                               : first << 32 | (first + 1);
+    for (uint32_t i = 0; i < n; i += 2, pair += 2ULL << 32 | 2) std::memcpy(at + i * 4, &pair, 8);
+    at += n * 4;
   }
-  uint64_t total = 0;
-  for (const uint16_t token : tokens) total += widths[token];
-  const std::string_view bytes = in.bytes((total + 7) / 8);
-  if (!in.ok()) return false;
-  std::string padded(bytes);  // so that the loop may load whole words
-  padded.append(16, '\0');
-  uint64_t bit = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const uint16_t token = tokens[i];
-    const unsigned width = widths[token], shift = bit % 8;
-    uint64_t word;
-    std::memcpy(&word, padded.data() + bit / 8, 8);
-    word >>= shift;
-    if (width + shift > 64)
-      word |= static_cast<uint64_t>(static_cast<uint8_t>(padded[bit / 8 + 8])) << (64 - shift);
-    const uint64_t u = bases[token] + (word & ((1ULL << width) - 1));
-    values[i] = wrap_add(center, unzigzag(u));
-    bit += width;
-  }
-  return true;
 }
 
 }  // namespace
@@ -229,11 +204,72 @@ void entropy_code(std::span<const int64_t> values, std::string& out) {
 
 bool entropy_decode(ByteReader& in, std::span<int64_t> values) {
   if (values.empty()) return true;
-  const int64_t center = in.zigzagged();
+  EntropyReader reader;
+  if (!reader.open(in) || !reader.read(values) || !reader.at_end()) return false;
+  in.bytes(reader.taken());
+  return in.ok();
+}
+
+bool EntropyReader::open(ByteReader in) {
+  const size_t before = in.left();
+  center_ = in.zigzagged();
   Counts f{};
   if (!read_frequencies(in, f)) return false;
-  std::vector<uint16_t> tokens(values.size());
-  return decode_tokens(in.sized(), f, tokens) && add_raw_bits(in, center, tokens, values);
+  make_table(f, table_);
+  const uint64_t words = in.varint();
+  if (!in.ok() || words > in.left()) return false;
+  head_ = before - in.left();
+  words_end_ = words;
+  raw_end_ = in.left();
+  bytes_.assign(in.bytes(in.left()));
+  bytes_.append(kSlack, '\0');
+  point_ = {};
+  if (words < 8) return false;
+  ByteReader start(bytes_);
+  for (uint32_t& state : point_.states) state = start.big_endian<uint32_t>();
+  point_.word = 8;
+  return true;
+}
+
+bool EntropyReader::read(std::span<int64_t> values) {
+  const char* const bytes = bytes_.data();
+  const char* const raw = bytes + words_end_;
+  const uint64_t raw_bits = (raw_end_ - words_end_) * 8;
+  const uint32_t* const table = table_.data();
+  std::array<uint32_t, 2> states = point_.states;
+  size_t word = point_.word;
+  uint64_t bit = point_.bit;
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint32_t state = states[0];
+    const uint32_t cell = table[state & (kScale - 1)];
+    state = ((cell >> 12 & 0xfff) + 1) * (state >> kScaleBits) + (cell & 0xfff);
+    // Taking a word in or not is a coin toss to the branch predictor: both are computed.
+    uint16_t next;
+    std::memcpy(&next, bytes + word, 2);
+    const uint32_t wider = state << 16 | static_cast<uint16_t>(next << 8 | next >> 8);
+    const uint32_t takes = state < kLow ? 1 : 0, mask = -takes;
+    states[0] = states[1];
+    states[1] = (wider & mask) | (state & ~mask);
+    word += size_t{takes} * 2;
+    const unsigned width = kWidths[cell >> 24], shift = bit % 8;
+    uint64_t chunk;
+    std::memcpy(&chunk, raw + bit / 8, 8);
+    chunk >>= shift;
+    if (width + shift > 64) [[unlikely]]
+      chunk |= static_cast<uint64_t>(static_cast<uint8_t>(raw[bit / 8 + 8])) << (64 - shift);
+    bit += width;
+    if (word > words_end_ || bit > raw_bits) [[unlikely]]
+      return false;
+    const uint64_t u = kBases[cell >> 24] + (chunk & ((1ULL << width) - 1));
+    values[i] = wrap_add(center_, unzigzag(u));
+  }
+  if (values.size() % 2 != 0) std::swap(states[0], states[1]);
+  point_ = {states, static_cast<uint32_t>(word), bit};
+  return true;
+}
+
+bool EntropyReader::at_end() const {
+  return point_.word == words_end_ && point_.states[0] == kLow && point_.states[1] == kLow;
 }
 
 }  // namespace vagt::tsdb

@@ -59,7 +59,11 @@ class SeriesReader {
     }
     if (disk_until >= range_.mint) VAGT_CHECK_OK(read_disk(entry));
     out.clear();
-    merge_runs(runs_, out);
+    if (runs_.size() == 1) {
+      std::swap(out, runs_.front().columns);
+    } else {
+      merge_runs(runs_, out);
+    }
     if (entry.slot != HeadIndex::kNone) hide_later(entry.slot, out);
     return {};
   }
@@ -88,20 +92,23 @@ class SeriesReader {
     const auto span = chunk_span(bytes);
     if (!span) return false;
     if (span->last_t < range_.mint) return true;
-    RawColumns all;
-    if (!decode_chunk(bytes, all)) return false;
-    const auto begin = std::lower_bound(all.t.begin(), all.t.end(), range_.mint) - all.t.begin();
-    const auto end = std::upper_bound(all.t.begin(), all.t.end(), range_.maxt) - all.t.begin();
-    if (begin == end) return true;
     Series::Run run;
     run.order = key.order;
-    if (begin == 0 && end == static_cast<std::ptrdiff_t>(all.size())) {
-      run.columns = std::move(all);
-    } else {
-      run.columns.t.assign(all.t.begin() + begin, all.t.begin() + end);
-      run.columns.v.assign(all.v.begin() + begin, all.v.begin() + end);
-    }
+    if (!decode(bytes, run.columns)) return false;
+    if (run.columns.size() == 0) return true;
     runs_.push_back(std::move(run));
+    return true;
+  }
+
+  bool decode(std::string_view bytes, RawColumns& out) {
+    ChunkMarks marks;
+    if (!takes_marks(bytes))
+      return decode_chunk_between(bytes, range_.mint, range_.maxt, marks, out);
+    const uint64_t key = MarkCache::key_of(bytes);
+    if (const auto known = core_.marks_.find(key)) marks = *known;
+    const size_t before = marks.size();
+    if (!decode_chunk_between(bytes, range_.mint, range_.maxt, marks, out)) return false;
+    if (marks.size() > before) core_.marks_.put(key, std::move(marks));
     return true;
   }
 

@@ -64,6 +64,7 @@ StoreCore::StoreCore(RocksStoreOptions options, std::unique_ptr<Database> db)
       own_registry_(options_.registry == nullptr ? std::make_unique<base::Registry>() : nullptr),
       metrics_(options_.registry != nullptr ? *options_.registry : *own_registry_),
       guard_({options_.max_series, options_.max_series_bytes}, log_),
+      marks_(options_.mark_cache_bytes),
       state_(*db_),
       retention_ms_(options_.retention.time.count()),
       retention_bytes_(static_cast<int64_t>(options_.retention.bytes)),
@@ -104,7 +105,10 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options) 
   if (Status recovered = core->recover(); !recovered.ok())
     return std::move(recovered).at(core->options_.path);
   core->start_background();
-  return std::unique_ptr<RocksStore>(new RocksStore(std::move(core)));
+  std::unique_ptr<RocksStore> store(new RocksStore(std::move(core)));
+  if (base::Registry* registry = store->core_->options_.registry; registry != nullptr)
+    store->exemplars_.count_in(*registry);
+  return store;
 }
 
 std::unique_ptr<Appender> RocksStore::appender() { return core_->appender(false); }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/time.h"
+#include "tsdb/exemplar_ring.h"
 #include "tsdb/store.h"
 
 namespace vagt::tsdb {
@@ -32,6 +33,7 @@ struct RocksStoreOptions {
   uint64_t ballast_bytes = 256u << 10;  // set aside, given up when the disk is full
   size_t memtable_bytes = 8u << 20;
   size_t cache_bytes = 6u << 20;
+  size_t mark_cache_bytes = 16u << 20;  // where queries may begin inside finished days' chunks
   bool background = true;  // a thread that calls step() once a second; false: the caller does
   Clock* clock = nullptr;  // required; outlives the store
   base::Logger log;
@@ -54,6 +56,7 @@ class RocksStore final : public Store {
   // stats().degraded alone; cheap, never waits for the disk.
   std::string degraded() const;
   CardinalityStats cardinality(size_t top) const override;
+  Exemplars* exemplars() override { return &exemplars_; }
 
   // Alert states, silences, the notification log.
   KvStore& state();
@@ -80,6 +83,7 @@ class RocksStore final : public Store {
  private:
   explicit RocksStore(std::unique_ptr<StoreCore> core);
   const std::unique_ptr<StoreCore> core_;
+  ExemplarRing exemplars_{100'000};
 };
 
 }  // namespace vagt::tsdb

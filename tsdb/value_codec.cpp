@@ -1,5 +1,8 @@
 #include "tsdb/value_codec.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace vagt::tsdb {
 namespace {
 
@@ -109,6 +112,17 @@ bool decode_values(ValueCodec codec, ByteReader& in, std::span<double> v) {
       return decode_binary(in, v);
   }
   return false;
+}
+
+bool decode_values_between(ValueCodec codec, ByteReader& in, size_t n, size_t begin,
+                           ChunkMarks& marks, std::span<double> v) {
+  if (codec == ValueCodec::Constant) return decode_constant(in, v);
+  if (codec == ValueCodec::Entropy) return decode_decimal_between(in, n, begin, marks, v);
+  if (codec == ValueCodec::Binary) return decode_binary_between(in, n, begin, marks, v);
+  std::vector<double> all(n);
+  if (!decode_values(codec, in, all)) return false;
+  std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(begin), v.size(), v.begin());
+  return true;
 }
 
 }  // namespace vagt::tsdb

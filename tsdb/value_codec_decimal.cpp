@@ -129,30 +129,102 @@ void sum_up(std::span<const int64_t> heads, std::span<int64_t> m) {
   }
 }
 
-// `value_of` makes a double of an integer.
-template <class F>
-bool read_body(ByteReader& in, IntCoding coding, size_t order, F value_of, std::span<double> v) {
-  const size_t n = v.size();
+struct BodyHead {
+  std::vector<std::pair<size_t, double>> patches;
+  std::array<int64_t, 2> firsts{};
+};
+
+bool read_head(ByteReader& in, size_t order, size_t n, BodyHead& head) {
   const uint64_t patches = in.varint();
   if (!in.ok() || order > 2 || n < order || patches > n) return false;
-  std::vector<std::pair<size_t, double>> odd(patches);
+  head.patches.resize(patches);
   size_t at = 0;
-  for (auto& [index, value] : odd) {
+  for (auto& [index, value] : head.patches) {
     at += in.varint();
     if (at >= n) return false;
     index = at;
     value = in.bits64();
   }
-  std::array<int64_t, 2> heads{};
-  for (size_t i = 0; i < order; ++i) heads[i] = in.zigzagged();
+  for (size_t i = 0; i < order; ++i) head.firsts[i] = in.zigzagged();
+  return in.ok();
+}
+
+// `value_of` makes a double of an integer.
+template <class F>
+bool read_body(ByteReader& in, IntCoding coding, size_t order, F value_of, std::span<double> v) {
+  const size_t n = v.size();
+  BodyHead head;
+  if (!read_head(in, order, n, head)) return false;
   std::vector<int64_t> m(n);
   const std::span<int64_t> rest = std::span(m).subspan(order);
   if (coding == IntCoding::Packed ? !unpack_ints(in, rest) : !entropy_decode(in, rest))
     return false;
-  sum_up(std::span(heads).first(order), m);
+  sum_up(std::span(head.firsts).first(order), m);
   for (size_t i = 0; i < n; ++i) v[i] = value_of(m[i]);
-  for (const auto& [index, value] : odd) v[index] = value;
+  for (const auto& [index, value] : head.patches) v[index] = value;
   return in.ok();
+}
+
+// Sums differences while they come, so that a reader may begin in the middle.
+class RunningSum {
+ public:
+  RunningSum(size_t order, const std::array<int64_t, 2>& firsts) : order_(order) {
+    // sums_[0] is the last value, sums_[1] the last difference.
+    sums_[0] = order == 2 ? wrap_add(firsts[0], firsts[1]) : firsts[0];
+    sums_[1] = firsts[1];
+  }
+  const std::array<int64_t, 2>& sums() const { return sums_; }
+  void set(const std::array<int64_t, 2>& sums) { sums_ = sums; }
+  void apply(std::span<int64_t> m) {
+    if (order_ == 0) return;
+    for (int64_t& each : m) {
+      if (order_ == 2) each = sums_[1] = wrap_add(sums_[1], each);
+      each = sums_[0] = wrap_add(sums_[0], each);
+    }
+  }
+
+ private:
+  const size_t order_;
+  std::array<int64_t, 2> sums_{};
+};
+
+ChunkMark mark_of(const EntropyReader& reader, const RunningSum& sum) {
+  const EntropyReader::Point& at = reader.point();
+  return {at.states, at.word, at.bit, sum.sums()};
+}
+
+// Mark k stands before integer k * kMarkEvery of the entropy-coded ones.
+template <class F>
+bool read_body_between(ByteReader& in, size_t order, F value_of, size_t n, size_t begin,
+                       ChunkMarks& marks, std::span<double> v) {
+  BodyHead head;
+  if (!read_head(in, order, n, head)) return false;
+  const size_t end = begin + v.size();
+  for (size_t i = begin; i < std::min(order, end); ++i)
+    v[i - begin] = value_of(i == 0 ? head.firsts[0] : wrap_add(head.firsts[0], head.firsts[1]));
+  RunningSum sum(order, head.firsts);
+  thread_local EntropyReader reader;  // for its memory
+  if (end > order && !reader.open(in)) return false;
+  size_t block = 0;
+  if (begin > order && !marks.empty()) {
+    block = std::min((begin - order) / kMarkEvery, marks.size() - 1);
+    const ChunkMark& mark = marks[block];
+    reader.seek({mark.states, mark.word, mark.bit});
+    sum.set(mark.sums);
+  }
+  std::array<int64_t, kMarkEvery> buffer;
+  for (size_t at = block * kMarkEvery + order; at < end; at += kMarkEvery, ++block) {
+    if (block == marks.size()) marks.push_back(mark_of(reader, sum));
+    const std::span<int64_t> m = std::span(buffer).first(std::min(kMarkEvery, n - at));
+    if (!reader.read(m)) return false;
+    sum.apply(m);
+    const size_t from = std::max(at, begin), until = std::min(at + m.size(), end);
+    for (size_t i = from; i < until; ++i) v[i - begin] = value_of(m[i - at]);
+    if (at + m.size() == n && !reader.at_end()) return false;
+  }
+  for (const auto& [index, value] : head.patches)
+    if (index >= begin && index < end) v[index - begin] = value;
+  return true;
 }
 
 // Where the lowest set bit and the highest of a value are, as powers of two.
@@ -217,6 +289,15 @@ bool decode_decimal(ByteReader& in, IntCoding coding, std::span<double> v) {
       in, coding, tag >> 4, [power](int64_t m) { return static_cast<double>(m) / power; }, v);
 }
 
+bool decode_decimal_between(ByteReader& in, size_t n, size_t begin, ChunkMarks& marks,
+                            std::span<double> v) {
+  const uint8_t tag = in.byte();
+  const double power = kPow10[tag & 15];
+  return read_body_between(
+      in, tag >> 4, [power](int64_t m) { return static_cast<double>(m) / power; }, n, begin, marks,
+      v);
+}
+
 // order, exponent, then the body.
 bool encode_binary(std::span<const double> v, std::string& out) {
   Scaled s;
@@ -237,6 +318,16 @@ bool decode_binary(ByteReader& in, std::span<double> v) {
   return read_body(
       in, IntCoding::Entropy, order, [power](int64_t m) { return static_cast<double>(m) * power; },
       v);
+}
+
+bool decode_binary_between(ByteReader& in, size_t n, size_t begin, ChunkMarks& marks,
+                           std::span<double> v) {
+  const size_t order = in.byte();
+  const int64_t exponent = in.zigzagged();
+  if (!in.ok() || exponent < -kMaxPower || exponent > kMaxPower) return false;
+  const double power = std::ldexp(1.0, static_cast<int>(exponent));
+  return read_body_between(
+      in, order, [power](int64_t m) { return static_cast<double>(m) * power; }, n, begin, marks, v);
 }
 
 }  // namespace vagt::tsdb

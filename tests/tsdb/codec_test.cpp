@@ -8,10 +8,35 @@
 
 #include "base/sample.h"
 #include "tsdb/entropy.h"
+#include "tsdb/mark_cache.h"
 #include "tsdb/pack.h"
 
 namespace vagt::tsdb {
 namespace {
+
+// Any part alone, with the marks that the parts before left behind and without.
+void expect_parts(const RawColumns& in, const std::string& chunk) {
+  ChunkMarks marks;
+  const size_t n = in.size();
+  const std::pair<size_t, size_t> parts[] = {{n / 2, n / 2 + 3}, {n - 1, n}, {n / 3, n}, {0, 2},
+                                             {n / 4, n / 4 * 3}, {0, n}};
+  for (const auto& [begin, end] : parts) {
+    if (begin >= end || end > n) continue;
+    for (ChunkMarks fresh; ChunkMarks * used : {&fresh, &marks}) {
+      RawColumns out;
+      ASSERT_TRUE(decode_chunk_between(chunk, in.t[begin], in.t[end - 1], *used, out));
+      ASSERT_EQ(out.size(), end - begin);
+      for (size_t i = 0; i < out.size(); ++i) {
+        ASSERT_EQ(out.t[i], in.t[begin + i]);
+        ASSERT_EQ(std::bit_cast<uint64_t>(out.v[i]), std::bit_cast<uint64_t>(in.v[begin + i]));
+      }
+    }
+  }
+  EXPECT_TRUE(marks.empty() || value_codec_of(chunk) >= ValueCodec::Entropy);
+  RawColumns none;
+  EXPECT_TRUE(decode_chunk_between(chunk, in.t.back() + 1, in.t.back() + 5, marks, none));
+  EXPECT_EQ(none.size(), 0u);
+}
 
 void expect_round_trip(const RawColumns& in, Effort effort) {
   std::string chunk;
@@ -26,6 +51,7 @@ void expect_round_trip(const RawColumns& in, Effort effort) {
   EXPECT_EQ(span->first_t, in.t.front());
   EXPECT_EQ(span->last_t, in.t.back());
   EXPECT_EQ(span->count, in.size());
+  if (in.t.back() < INT64_MAX - 5) expect_parts(in, chunk);
 }
 
 void expect_round_trip(const RawColumns& in) {
@@ -169,6 +195,42 @@ TEST(Codec, AFinishedDayIsCodedByEntropy) {
   const auto beyond = regular(5760, [&](size_t i) { return 4e16 + 8 * double(i * i % 1000); });
   EXPECT_EQ(value_codec_of(encoded(beyond, Effort::Small)), ValueCodec::Binary);
   for (const auto& each : {counter, rare, sums, beyond}) expect_round_trip(each);
+}
+
+TEST(Codec, ADayIsEnteredInTheMiddle) {
+  std::mt19937_64 random(7);
+  for (const double factor : {1.0, 0.01, 1.0 / 3}) {
+    double sum = 1000;
+    const auto noise = regular(5760, [&](size_t) { return double(random() % 1000) * factor; });
+    const auto counter =
+        regular(5760, [&](size_t) { return sum += double(random() % 50) * factor; });
+    const auto ramp = regular(5760, [&](size_t i) {
+      return double(i * i) * 0.5 * factor + double(random() % 3) * factor;
+    });
+    for (const RawColumns& day : {noise, counter, ramp}) {
+      expect_round_trip(day, Effort::Small);
+      const std::string chunk = encoded(day, Effort::Small);
+      if (!takes_marks(chunk)) continue;
+      ChunkMarks marks;
+      RawColumns last;
+      ASSERT_TRUE(decode_chunk_between(chunk, day.t.back(), day.t.back(), marks, last));
+      EXPECT_EQ(marks.size(), (day.size() - 2 + kMarkEvery - 1) / kMarkEvery);
+    }
+  }
+}
+
+TEST(MarkCache, KeepsWhatIsAskedFor) {
+  MarkCache cache(20'000);
+  const auto key = [](int i) { return MarkCache::key_of("chunk " + std::to_string(i)); };
+  EXPECT_NE(key(1), key(2));
+  EXPECT_EQ(key(1), key(1));
+  EXPECT_EQ(cache.find(key(0)), nullptr);
+  for (int i = 0; i < 1000; ++i) {
+    cache.put(key(i), ChunkMarks(3));
+    ASSERT_NE(cache.find(key(0)), nullptr) << i;  // in use all the time
+    ASSERT_NE(cache.find(key(i)), nullptr);
+  }
+  EXPECT_EQ(cache.find(key(1)), nullptr);
 }
 
 TEST(Codec, BinaryKeepsWhatIsNoNumber) {
