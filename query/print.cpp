@@ -18,7 +18,8 @@ std::string seconds_text(double seconds, bool with_unit) {
   // Go converts to whole nanoseconds, then prints whole milliseconds.
   const std::string text =
       format_duration(Duration(static_cast<int64_t>(std::abs(seconds) * 1000 + 1e-6)));
-  return seconds < 0 ? "-" + text : text;
+  // -0 too: a division tells it from 0.
+  return std::signbit(seconds) ? "-" + text : text;
 }
 
 std::string duration_text(const DurationExpr& expr) {

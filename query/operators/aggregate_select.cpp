@@ -1,4 +1,5 @@
-// topk, bottomk, limitk, limit_ratio: aggregations that let some of their input series through.
+// topk, bottomk, limitk, limit_ratio: aggregations that let some of their input series through. The
+// input streams past; what is held follows from what may still be let through.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,43 +12,45 @@
 namespace vagt::query {
 namespace {
 
+// One of the k best: its value and its row among those remembered.
+struct Candidate {
+  double v;
+  uint32_t row;
+};
+
 // The worst of those kept is on top. Which of several equal values leaves follows from the heap's
 // moves, so they are the moves of Go's container/heap.
 class WorstFirst {
  public:
-  WorstFirst(const StepBatch& rows, size_t step, bool largest)
-      : rows_(rows), step_(step), largest_(largest) {}
+  WorstFirst(std::vector<Candidate>& heap, bool largest) : heap_(heap), largest_(largest) {}
 
-  void offer(size_t row, size_t k) {
+  bool takes(double v, size_t k) const {
+    if (heap_.size() < k) return true;
+    const double worst = heap_.front().v;
+    return (largest_ ? worst < v : worst > v) || (std::isnan(worst) && !std::isnan(v));
+  }
+  // Of a value that it takes. True: one more is kept now.
+  bool push(Candidate candidate, size_t k) {
     if (heap_.size() < k) {
-      heap_.push_back(row);
+      heap_.push_back(candidate);
       up(heap_.size() - 1);
-      return;
+      return true;
     }
-    const double worst = value(heap_[0]), v = value(row);
-    const bool better = largest_ ? worst < v : worst > v;
-    if (!better && !(std::isnan(worst) && !std::isnan(v))) return;
-    heap_[0] = row;
+    heap_.front() = candidate;
     down(0);
+    return false;
   }
   // Best first, NaN last.
-  const std::vector<size_t>& sorted() {
-    std::stable_sort(heap_.begin(), heap_.end(), [this](size_t a, size_t b) {
-      const double x = value(a), y = value(b);
-      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-      return largest_ ? x > y : x < y;
+  void sort() {
+    std::stable_sort(heap_.begin(), heap_.end(), [this](const Candidate& a, const Candidate& b) {
+      if (std::isnan(a.v) || std::isnan(b.v)) return !std::isnan(a.v) && std::isnan(b.v);
+      return largest_ ? a.v > b.v : a.v < b.v;
     });
-    return heap_;
-  }
-  void clear(size_t step) {
-    heap_.clear();
-    step_ = step;
   }
 
  private:
-  double value(size_t row) const { return rows_.row(row)[step_]; }
   bool less(size_t i, size_t j) const {
-    const double a = value(heap_[i]), b = value(heap_[j]);
+    const double a = heap_[i].v, b = heap_[j].v;
     if (std::isnan(a)) return true;
     return largest_ ? a < b : a > b;
   }
@@ -69,10 +72,8 @@ class WorstFirst {
     }
   }
 
-  const StepBatch& rows_;
-  size_t step_;
+  std::vector<Candidate>& heap_;
   const bool largest_;
-  std::vector<size_t> heap_;
 };
 
 // Where a series falls in [0, 1), evenly and the same at every evaluation.
@@ -94,92 +95,174 @@ struct Selection {
   LabelPick pick;
 };
 
-class Selector {
+size_t count_at(const Selection& selection, size_t step) {
+  const double k = selection.parameter[step];
+  return k < 1 ? 0 : static_cast<size_t>(std::min(k, 1e15));
+}
+
+// topk and bottomk: only what is among the k best so far is held, so the input streams.
+class Ranking {
  public:
-  Selector(const Selection& selection, const StepBatch& in) : selection_(selection), in_(in) {
-    GroupIndex index(selection.pick);
-    for (size_t row = 0; row < in.rows(); ++row) {
-      const size_t group = index.find_or_add(in.labels[row]);
-      if (group == members_.size()) members_.emplace_back();
-      members_[group].push_back(row);
+  Ranking(const Selection& selection, EvalContext& context)
+      : selection_(selection),
+        steps_(selection.parameter.size()),
+        largest_(selection.op == AggregateOp::Topk),
+        context_(context),
+        index_(selection.pick) {}
+  ~Ranking() { context_.release(held_); }
+  Ranking(const Ranking&) = delete;
+  Ranking& operator=(const Ranking&) = delete;
+
+  Status add(const StepBatch& batch, size_t row) {
+    const std::span<const uint8_t> mask = batch.mask(row);
+    const std::span<const double> values = batch.row(row);
+    size_t group = GroupIndex::kNone;
+    bool remembered = false;
+    for (size_t step = 0; step < steps_; ++step) {
+      const size_t k = count_at(selection_, step);
+      if (mask[step] == 0 || k == 0) continue;
+      if (group == GroupIndex::kNone) VAGT_CHECK_OK(find_group(batch.labels[row], group));
+      WorstFirst heap(heaps_[group * steps_ + step], largest_);
+      if (!heap.takes(values[step], k)) continue;
+      if (!remembered) {
+        remembered = true;
+        labels_.push_back(batch.labels[row]);
+        drop_name_.push_back(batch.drop_name[row]);
+        VAGT_CHECK_OK(hold(1));
+      }
+      const auto id = static_cast<uint32_t>(labels_.size() - 1);
+      if (heap.push({values[step], id}, k)) VAGT_CHECK_OK(hold(1));
     }
-    if (selection.op == AggregateOp::LimitRatio) {
-      for (size_t row = 0; row < in.rows(); ++row) places_.push_back(place_of(in.labels[row]));
-    }
+    return {};
   }
 
-  // Calls `take(row, step)` for what is let through, group by group, in the order of an instant
-  // query's answer.
-  template <class Take>
-  Status run(EvalContext& context, Take&& take) {
-    const bool ranked = selection_.op == AggregateOp::Topk || selection_.op == AggregateOp::Bottomk;
-    WorstFirst heap(in_, 0, selection_.op == AggregateOp::Topk);
-    for (size_t step = 0; step < in_.steps(); ++step) {
-      VAGT_CHECK_OK(context.check());
-      for (const std::vector<size_t>& members : members_) {
-        if (ranked) {
-          heap.clear(step);
-          rank(members, step, heap, take);
-        } else {
-          pass(members, step, take);
+  // Group by group, in the order of an instant query's answer.
+  Result<std::unique_ptr<Table>> finish() {
+    auto table = std::make_unique<Table>(steps_, context_);
+    StepBatch& out = table->rows();
+    std::vector<size_t> rows(labels_.size(), SIZE_MAX);
+    for (size_t step = 0; step < steps_; ++step) {
+      VAGT_CHECK_OK(context_.check());
+      for (size_t group = 0; group < index_.size(); ++group) {
+        std::vector<Candidate>& best = heaps_[group * steps_ + step];
+        WorstFirst(best, largest_).sort();
+        for (const Candidate& each : best) {
+          size_t& row = rows[each.row];
+          if (row == SIZE_MAX) {
+            row = out.add(labels_[each.row], drop_name_[each.row] != 0);
+            VAGT_CHECK_OK(table->recount());
+          }
+          out.row(row)[step] = each.v;
+          out.mask(row)[step] = 1;
         }
+      }
+    }
+    return table;
+  }
+
+ private:
+  Status find_group(const Labels& labels, size_t& group) {
+    group = index_.find_or_add(labels);
+    if ((group + 1) * steps_ <= heaps_.size()) return {};
+    heaps_.resize((group + 1) * steps_);
+    return hold(steps_ * 2);
+  }
+  Status hold(size_t samples) {
+    held_ += samples;
+    return context_.hold(samples);
+  }
+
+  const Selection& selection_;
+  const size_t steps_;
+  const bool largest_;
+  EvalContext& context_;
+  GroupIndex index_;
+  std::vector<std::vector<Candidate>> heaps_;  // groups × steps
+  std::vector<Labels> labels_;                 // of rows that were among the best at some time
+  std::vector<uint8_t> drop_name_;
+  size_t held_ = 0;
+};
+
+Result<std::unique_ptr<Table>> rank(Operator& input, const Selection& selection,
+                                    EvalContext& context) {
+  Ranking ranking(selection, context);
+  StepBatch batch;
+  while (true) {
+    VAGT_CHECK_OK(context.check());
+    VAGT_TRY(const bool more, input.next(batch));
+    if (!more) return ranking.finish();
+    for (size_t row = 0; row < batch.rows(); ++row) VAGT_CHECK_OK(ranking.add(batch, row));
+  }
+}
+
+// limitk: the first k of each group. limit_ratio: those whose place falls within the ratio.
+class Limit final : public Operator {
+ public:
+  Limit(Selection selection, OperatorPtr input, EvalContext& context)
+      : selection_(std::move(selection)),
+        steps_(selection_.parameter.size()),
+        by_ratio_(selection_.op == AggregateOp::LimitRatio),
+        input_(std::move(input)),
+        context_(context),
+        index_(selection_.pick) {}
+  ~Limit() override { context_.release(passed_.size()); }
+
+  Result<bool> next(StepBatch& out) override {
+    out.reset(steps_);
+    while (out.rows() == 0) {
+      VAGT_TRY(const bool more, input_->next(batch_));
+      if (!more) return false;
+      for (size_t row = 0; row < batch_.rows(); ++row) {
+        const std::span<uint8_t> mask = batch_.mask(row);
+        if (by_ratio_) {
+          within(place_of(batch_.labels[row]), mask);
+        } else {
+          VAGT_CHECK_OK(count(batch_.labels[row], mask));
+        }
+        if (!any_present(mask)) continue;
+        const size_t to = out.add(std::move(batch_.labels[row]), batch_.drop_name[row] != 0);
+        std::copy(mask.begin(), mask.end(), out.mask(to).begin());
+        const std::span<const double> values = std::as_const(batch_).row(row);
+        std::copy(values.begin(), values.end(), out.row(to).begin());
+      }
+    }
+    return true;
+  }
+
+ private:
+  void within(double place, std::span<uint8_t> mask) const {
+    for (size_t step = 0; step < steps_; ++step) {
+      if (!within_ratio(place, selection_.parameter[step])) mask[step] = 0;
+    }
+  }
+  Status count(const Labels& labels, std::span<uint8_t> mask) {
+    if (!any_present(mask)) return {};
+    const size_t group = index_.find_or_add(labels);
+    if ((group + 1) * steps_ > passed_.size()) {
+      passed_.resize((group + 1) * steps_);
+      VAGT_CHECK_OK(context_.hold(steps_));
+    }
+    uint64_t* passed = &passed_[group * steps_];
+    for (size_t step = 0; step < steps_; ++step) {
+      if (mask[step] == 0) continue;
+      if (passed[step] < count_at(selection_, step)) {
+        ++passed[step];
+      } else {
+        mask[step] = 0;
       }
     }
     return {};
   }
 
- private:
-  size_t count_at(size_t step) const {
-    const double k = selection_.parameter[step];
-    return k < 1 ? 0 : static_cast<size_t>(std::min(k, 1e15));
-  }
-
-  template <class Take>
-  void rank(const std::vector<size_t>& members, size_t step, WorstFirst& heap, Take& take) {
-    const size_t k = count_at(step);
-    if (k == 0) return;
-    for (size_t row : members) {
-      if (in_.mask(row)[step] != 0) heap.offer(row, k);
-    }
-    for (size_t row : heap.sorted()) take(row, step);
-  }
-
-  template <class Take>
-  void pass(const std::vector<size_t>& members, size_t step, Take& take) {
-    const bool by_ratio = selection_.op == AggregateOp::LimitRatio;
-    size_t left = by_ratio ? members.size() : count_at(step);
-    for (size_t row : members) {
-      if (left == 0) return;
-      if (in_.mask(row)[step] == 0) continue;
-      if (by_ratio && !within_ratio(places_[row], selection_.parameter[step])) continue;
-      take(row, step);
-      --left;
-    }
-  }
-
-  const Selection& selection_;
-  const StepBatch& in_;
-  std::vector<std::vector<size_t>> members_;
-  std::vector<double> places_;
+  const Selection selection_;
+  const size_t steps_;
+  const bool by_ratio_;
+  const OperatorPtr input_;
+  EvalContext& context_;
+  GroupIndex index_;
+  std::vector<uint64_t> passed_;  // groups × steps
+  StepBatch batch_;
 };
-
-Result<std::unique_ptr<Table>> select(Operator& input, const Selection& selection,
-                                      EvalContext& context) {
-  Table all(selection.parameter.size(), context);
-  VAGT_CHECK_OK(all.fill(input));
-  StepBatch& in = all.rows();
-  Selector selector(selection, in);
-  auto table = std::make_unique<Table>(in.steps(), context);
-  StepBatch& out = table->rows();
-  std::vector<size_t> rows(in.rows(), SIZE_MAX);
-  VAGT_CHECK_OK(selector.run(context, [&](size_t row, size_t step) {
-    if (rows[row] == SIZE_MAX) rows[row] = out.add(in.labels[row], in.drop_name[row] != 0);
-    out.row(rows[row])[step] = in.row(row)[step];
-    out.mask(rows[row])[step] = 1;
-  }));
-  VAGT_CHECK_OK(table->recount());
-  return table;
-}
 
 Status check_counts(const std::vector<double>& k) {
   constexpr double kLimit = 9'223'372'036'854'775'808.0;
@@ -221,11 +304,14 @@ Result<OperatorPtr> make_select_k(const PlanNode& node, OperatorPtr input, const
   } else {
     VAGT_CHECK_OK(check_counts(parameter));
   }
-  const Selection selection{aggregate.op, std::move(parameter),
-                            LabelPick(aggregate.grouping, aggregate.without)};
+  Selection selection{aggregate.op, std::move(parameter),
+                      LabelPick(aggregate.grouping, aggregate.without)};
+  if (aggregate.op == AggregateOp::Limitk || aggregate.op == AggregateOp::LimitRatio)
+    return OperatorPtr(std::make_unique<Limit>(std::move(selection), std::move(input), context));
   const std::shared_ptr<Operator> shared = std::move(input);
-  return make_deferred(
-      [shared, selection, &context] { return select(*shared, selection, context); });
+  return make_deferred([shared, selection = std::move(selection), &context] {
+    return rank(*shared, selection, context);
+  });
 }
 
 }  // namespace vagt::query

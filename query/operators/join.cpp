@@ -17,13 +17,26 @@ namespace vagt::query {
 namespace {
 
 using Card = VectorMatching::Card;
-constexpr size_t kNobody = SIZE_MAX;
+constexpr uint32_t kNobody = UINT32_MAX;
+
+// The steps from the first value of a row to its last.
+struct Span {
+  size_t begin = 0, end = 0;
+  bool overlaps(const Span& other) const { return begin < other.end && other.begin < end; }
+};
+Span span_of(std::span<const uint8_t> mask) {
+  Span span{0, mask.size()};
+  while (span.end > 0 && mask[span.end - 1] == 0) --span.end;
+  while (span.begin < span.end && mask[span.begin] == 0) ++span.begin;
+  return span;
+}
 
 class Join final : public Operator {
  public:
   Join(const Binary& binary, OperatorPtr lhs, OperatorPtr rhs, const StepGrid& grid,
        bool many_has_one_name, EvalContext& context)
       : binary_(binary),
+        context_(context),
         matching_(*binary.matching),
         swapped_(matching_.card == Card::OneToMany),
         many_(std::move(swapped_ ? rhs : lhs)),
@@ -36,6 +49,7 @@ class Join final : public Operator {
         one_(grid.count, context),
         index_(LabelPick(matching_.labels, !matching_.on)),
         result_labels_(binary, context.options.delayed_name_removal) {}
+  ~Join() override { context_.release(held_); }
 
   Result<bool> next(StepBatch& out) override {
     if (!ready_) VAGT_CHECK_OK(read_one_side());
@@ -60,13 +74,14 @@ class Join final : public Operator {
     ready_ = true;
     VAGT_CHECK_OK(one_.fill(*one_input_));
     const StepBatch& rows = one_.rows();
+    spans_.reserve(rows.rows());
     for (size_t row = 0; row < rows.rows(); ++row) {
+      spans_.push_back(span_of(rows.mask(row)));
       const size_t group = index_.find_or_add(rows.labels[row]);
       if (group == members_.size()) members_.emplace_back();
-      note_duplicates(group, row);
+      VAGT_CHECK_OK(note_owners(group, row));
       members_[group].push_back(row);
     }
-    first_rows_.clear();
     // With a value for missing ones every step is matched, so a duplicate is one whatever the other
     // side has.
     if (!duplicates_.empty() && fill_many_) return duplicate_error(duplicates_.begin()->first);
@@ -74,25 +89,27 @@ class Join final : public Operator {
   }
 
   // Each row is looked at once, however many share its group.
-  void note_duplicates(size_t group, size_t row) {
-    if (members_[group].empty()) return;
-    std::vector<size_t>& first = first_rows_[group];
-    if (first.empty()) {
-      first.assign(steps_, kNobody);
-      claim_steps(first, members_[group].front());
+  Status note_owners(size_t group, size_t row) {
+    if (members_[group].empty()) return {};
+    std::vector<uint32_t>& owners = owners_[group];
+    if (owners.empty()) {
+      VAGT_CHECK_OK(hold(steps_ / 2 + 1));
+      owners.assign(steps_, kNobody);
+      claim_steps(owners, members_[group].front());
     }
     const std::span<const uint8_t> mask = std::as_const(one_).rows().mask(row);
-    for (size_t i = 0; i < steps_; ++i) {
-      if (mask[i] != 0 && first[i] != kNobody)
-        duplicates_.try_emplace(i, Duplicate{group, first[i], row});
+    for (size_t i = spans_[row].begin; i < spans_[row].end; ++i) {
+      if (mask[i] != 0 && owners[i] != kNobody)
+        duplicates_.try_emplace(i, Duplicate{group, owners[i], row});
     }
-    claim_steps(first, row);
+    claim_steps(owners, row);
+    return {};
   }
 
-  void claim_steps(std::vector<size_t>& first, size_t row) const {
+  void claim_steps(std::vector<uint32_t>& owners, size_t row) const {
     const std::span<const uint8_t> mask = one_.rows().mask(row);
-    for (size_t i = 0; i < steps_; ++i) {
-      if (mask[i] != 0 && first[i] == kNobody) first[i] = row;
+    for (size_t i = spans_[row].begin; i < spans_[row].end; ++i) {
+      if (mask[i] != 0 && owners[i] == kNobody) owners[i] = static_cast<uint32_t>(row);
     }
   }
 
@@ -122,8 +139,12 @@ class Join final : public Operator {
     // Partners differ in the result only by the labels taken from them.
     if (matching_.include.empty() || (partners.size() == 1 && !fill_one_))
       return emit(row, group, kEveryone, out);
-    for (size_t i = 0; i < partners.size(); ++i) VAGT_CHECK_OK(emit(row, group, i, out));
-    return fill_one_ ? emit(row, group, kNobody, out) : Status();
+    // Most partners of a series that changes its labels now and then were there at other times.
+    const Span own = span_of(mask);
+    for (size_t i = 0; i < partners.size(); ++i) {
+      if (spans_[partners[i]].overlaps(own)) VAGT_CHECK_OK(emit(row, group, i, out));
+    }
+    return fill_one_ ? emit(row, group, kFilled, out) : Status();
   }
 
   // Which steps of a group have been matched; in one-to-one matching each may be once.
@@ -132,7 +153,10 @@ class Join final : public Operator {
     if (!one_to_one && !fill_many_) return {};
     if (matched_.size() < members_.size()) matched_.resize(members_.size());
     std::vector<uint8_t>& matched = matched_[group];
-    matched.resize(steps_);
+    if (matched.empty()) {
+      VAGT_CHECK_OK(hold(steps_ / 8 + 1));
+      matched.resize(steps_);
+    }
     for (size_t i = 0; i < steps_; ++i) {
       if (mask[i] == 0 || (!fill_one_ && partner_at(group, i) == kNobody)) continue;
       if (one_to_one && matched[i] != 0)
@@ -144,40 +168,61 @@ class Join final : public Operator {
     return {};
   }
 
-  size_t partner_at(size_t group, size_t step) const {
-    for (size_t row : members_[group]) {
-      if (one_.rows().mask(row)[step] != 0) return row;
-    }
-    return kNobody;
+  // Who of the one side has a value of the group at each step; null: nobody ever, or `only` alone.
+  const uint32_t* owners_of(size_t group) const {
+    const auto it = owners_.find(group);
+    return it == owners_.end() ? nullptr : it->second.data();
+  }
+
+  uint32_t partner_at(size_t group, size_t step) const {
+    if (const uint32_t* owners = owners_of(group)) return owners[step];
+    if (members_[group].empty()) return kNobody;
+    const size_t only = members_[group].front();
+    return one_.rows().mask(only)[step] != 0 ? static_cast<uint32_t>(only) : kNobody;
   }
 
   // A result row of the many side's row with one of its partners (a position in members_), with all
   // of them, or with the fill value where there is nobody.
-  static constexpr size_t kEveryone = SIZE_MAX - 1;
+  static constexpr size_t kEveryone = SIZE_MAX - 1, kFilled = SIZE_MAX;
   Status emit(size_t row, size_t group, size_t which, StepBatch& out) {
     const std::vector<size_t>& partners = members_[group];
-    const bool fills = fill_one_ && (which == kEveryone || which == kNobody);
-    values_.assign(steps_, fills ? *fill_one_ : 0);
-    mask_.assign(steps_, fills ? 1 : 0);
-    for (size_t i = 0; i < partners.size(); ++i) {
-      const std::span<const double> values = std::as_const(one_).rows().row(partners[i]);
-      const std::span<const uint8_t> mask = std::as_const(one_).rows().mask(partners[i]);
-      for (size_t step = 0; step < steps_; ++step) {
-        if (mask[step] == 0) continue;
-        values_[step] = values[step];
-        mask_[step] = which == kEveryone || which == i ? 1 : 0;
-      }
-    }
     const std::span<const uint8_t> own = std::as_const(batch_).mask(row);
+    values_.assign(steps_, fill_one_.value_or(0));
+    mask_.assign(steps_, 0);
+    if (which < partners.size() || (partners.size() == 1 && which == kEveryone && !fill_one_)) {
+      take_row(partners[which == kEveryone ? 0 : which]);
+    } else {
+      take_owners(group, which != kFilled, fill_one_.has_value());
+    }
     for (size_t step = 0; step < steps_; ++step)
       mask_[step] = static_cast<uint8_t>(mask_[step] & own[step]);
     if (!any_present(mask_)) return {};
-    const bool with_partner = which != kNobody && !partners.empty();
+    const bool with_partner = which != kFilled && !partners.empty();
     const Labels partner = with_partner
                                ? one_.rows().labels[partners[which == kEveryone ? 0 : which]]
                                : index_.groups()[group];
     return put(batch_.labels[row], batch_.drop_name[row] != 0, partner, batch_.row(row), values_,
                group, out);
+  }
+
+  void take_row(size_t row) {
+    const std::span<const double> values = std::as_const(one_).rows().row(row);
+    const std::span<const uint8_t> mask = std::as_const(one_).rows().mask(row);
+    std::copy(values.begin(), values.end(), values_.begin());
+    std::copy(mask.begin(), mask.end(), mask_.begin());
+  }
+
+  // Values of whoever has one at each step; elsewhere the value to fill in.
+  void take_owners(size_t group, bool owned, bool filled) {
+    for (size_t step = 0; step < steps_; ++step) {
+      const uint32_t owner = partner_at(group, step);
+      if (owner == kNobody) {
+        mask_[step] = filled ? 1 : 0;
+      } else if (owned) {
+        values_[step] = std::as_const(one_).rows().row(owner)[step];
+        mask_[step] = 1;
+      }
+    }
   }
 
   // What the one side has and nobody on the many side matched.
@@ -218,6 +263,7 @@ class Join final : public Operator {
     if (many_has_one_name_ && matching_.include.empty()) return {};
     Emitted& emitted = emitted_[result];
     if (emitted.mask.empty()) {
+      VAGT_CHECK_OK(hold(steps_ / 8 + 1));
       emitted = {group, {mask_.begin(), mask_.end()}};
       return {};
     }
@@ -232,6 +278,11 @@ class Join final : public Operator {
     return {};
   }
 
+  Status hold(size_t samples) {
+    held_ += samples;
+    return context_.hold(samples);
+  }
+
   struct Duplicate {
     size_t group, first, second;
   };
@@ -241,6 +292,7 @@ class Join final : public Operator {
   };
 
   const Binary& binary_;
+  EvalContext& context_;
   const VectorMatching& matching_;
   const bool swapped_;  // the many side is the right one
   const OperatorPtr many_, one_input_;
@@ -252,15 +304,16 @@ class Join final : public Operator {
   GroupIndex index_;
   ResultLabels result_labels_;
   std::vector<std::vector<size_t>> members_;  // group → rows of one_
-  // Of groups with several members, while the one side is read: step → the first row there.
-  std::unordered_map<size_t, std::vector<size_t>> first_rows_;
+  std::vector<Span> spans_;                   // by row of one_
+  // Of groups with several members: step → the first row there.
+  std::unordered_map<size_t, std::vector<uint32_t>> owners_;
   std::map<size_t, Duplicate> duplicates_;     // step → two rows of one_ that collide there
   std::vector<std::vector<uint8_t>> matched_;  // group → steps
   std::unordered_map<Labels, Emitted, LabelsHash> emitted_;
   StepBatch batch_;
   std::vector<double> values_;
   std::vector<uint8_t> mask_;
-  size_t filled_group_ = 0;
+  size_t filled_group_ = 0, held_ = 0;
   bool ready_ = false, many_done_ = false;
 };
 

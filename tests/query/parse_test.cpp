@@ -44,6 +44,7 @@ TEST(Parse, DurationsAreNumbers) {
   check({{"5m", "5m"},
          {"1h30m15s500ms", "1h30m15s500ms"},
          {"-90s", "-1m30s"},
+         {"-0m", "-0s"},
          {"time() - x > 10m", "time() - x > 10m"},
          {"x @ 1m40s", "x @ 100.000"},
          {"x[300]", "x[5m]"},
