@@ -105,6 +105,12 @@ Seconds cpu_now() {
   return Seconds(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9);
 }
 
+Seconds process_cpu() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return Seconds(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -192,8 +198,10 @@ int main(int argc, char** argv) {
   again.reset();
   std::filesystem::remove_all(path + "-crash");
   begin = std::chrono::steady_clock::now();
+  const Seconds process_before = process_cpu();
   if (!store->flush().ok()) return 1;
-  std::printf("flush: %.1f s; folder: %.3f B/sample\n", since(begin).count(),
+  std::printf("flush: %.1f s (%.1f s CPU); folder: %.3f B/sample\n", since(begin).count(),
+              (process_cpu() - process_before).count(),
               double(folder_bytes(path)) / (samples + series));
   store.reset();
   std::filesystem::remove_all(path);

@@ -129,6 +129,7 @@ std::vector<std::pair<std::string, Metadata>> RocksStore::metadata(std::string_v
 }
 
 std::string RocksStore::degraded() const { return core_->degraded(); }
+std::string RocksStore::over_budget() const { return core_->guard_.state(); }
 
 StoreStats RocksStore::stats() const {
   StoreStats stats;

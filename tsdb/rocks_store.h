@@ -28,7 +28,7 @@ struct RocksStoreOptions {
   size_t max_series = 5'000'000;                // in memory; beyond it only new series are refused
   uint64_t max_series_bytes = 0;                // of their memory, likewise; 0: no limit
   Duration idle_after = std::chrono::hours(1);  // a series without samples so long leaves memory
-  uint64_t journal_bytes = 128u << 20;  // journal size after which open chunks are written out
+  uint64_t journal_bytes = 64u << 20;   // journal size after which open chunks are written out
   uint64_t min_free_bytes = 16u << 20;  // with less room on the disk, writes are refused
   uint64_t ballast_bytes = 256u << 10;  // set aside, given up when the disk is full
   size_t memtable_bytes = 8u << 20;
@@ -55,6 +55,7 @@ class RocksStore final : public Store {
   StoreStats stats() const override;
   // stats().degraded alone; cheap, never waits for the disk.
   std::string degraded() const;
+  std::string over_budget() const;  // stats().over_budget alone, likewise
   CardinalityStats cardinality(size_t top) const override;
   Exemplars* exemplars() override { return &exemplars_; }
 

@@ -72,9 +72,12 @@ class ConcurrentTest : public RocksStoreTest {
       const int64_t from = now() - int64_t(random() % kKept);
       for (int i = 0; i < 100; ++i) {
         const Code code = appender->append(ref, {from_millis(from + i * 1000), double(i)});
-        ASSERT_TRUE(code == Code::Ok || code == Code::OutOfBounds || code == Code::Duplicate);
+        if (code == Code::NotFound) break;  // idle for half an hour of this clock's
+        ASSERT_TRUE(code == Code::Ok || code == Code::OutOfBounds || code == Code::Duplicate)
+            << int(code);
       }
-      ASSERT_THAT(appender->commit(), IsOk());
+      const Status committed = appender->commit();
+      ASSERT_TRUE(committed.ok() || committed.code() == Code::NotFound) << committed.message();
     }
   }
 

@@ -212,7 +212,7 @@ void upkeep_cycles(int count, unsigned seed) {
     std::filesystem::remove_all(path + ".snapshot.tmp", error);
   }
   EXPECT_GT(last, uint64_t(count));
-  EXPECT_GT(snapshots, 0);
+  EXPECT_GE(snapshots, count / 50);
 }
 
 TEST(Crash, AFewCycles) { cycles(5, 11); }
