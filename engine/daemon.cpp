@@ -17,6 +17,7 @@
 #include "engine/api/v1_query.h"
 #include "engine/api/v1_status.h"
 #include "engine/api/v1_write.h"
+#include "engine/builtin_alerts.h"
 #include "engine/configuration.h"
 #include "engine/self_metrics.h"
 #include "engine/status_page.h"
@@ -62,10 +63,20 @@ tsdb::RocksStoreOptions store_options(const Flags& flags, const config::StorageC
   options.retention = retention(flags, storage);
   options.out_of_order_window = storage.out_of_order_time_window;
   options.max_series = static_cast<size_t>(flags.max_series);
+  options.max_series_bytes = static_cast<uint64_t>(flags.max_series_bytes);
   options.clock = &clock;
   options.registry = &registry;
   options.log = log.with_component("tsdb");
   return options;
+}
+
+std::vector<BuiltinAlerts::Condition> store_alerts(const tsdb::RocksStore& store) {
+  return {
+      {"VagtStoreRefusesWrites", "critical",
+       "vagtd stores no samples; it answers and pages from memory",
+       [&store] { return store.degraded(); }},
+      {"VagtSeriesRefused", "warning", "vagtd refuses new series: the cardinality budget is spent",
+       [&store] { return store.over_budget(); }}};
 }
 
 rules::RuleManager::Options rule_options(const Flags& flags, tsdb::Store& store, KvStore& kv,
@@ -171,6 +182,7 @@ struct Daemon::Parts {
   std::unique_ptr<notify::NotifyManager> notify;
   std::unique_ptr<notify::ExternalAlertmanagers> external;
   std::unique_ptr<AlertFanout> fanout;
+  std::unique_ptr<BuiltinAlerts> builtin_alerts;
   std::unique_ptr<rules::RuleManager> rules;
   std::unique_ptr<scrape::ScrapeManager> scrape;
 
@@ -203,6 +215,8 @@ void Daemon::Parts::make_parts(const Configuration& configuration) {
   external = std::make_unique<notify::ExternalAlertmanagers>(
       external_options(flags, http, clock, registry, log));
   fanout = std::make_unique<AlertFanout>(nullptr, *external);
+  builtin_alerts = std::make_unique<BuiltinAlerts>(store_alerts(*store), clock, *fanout, registry);
+  builtin_alerts->set_generator_url(guess_external_url(flags));
   rules = std::make_unique<rules::RuleManager>(
       rule_options(flags, *store, store->state(), clock, *fanout, registry, log));
   scrape::ScrapeManagerOptions options;
@@ -224,6 +238,7 @@ Status Daemon::Parts::apply(Configuration configuration) {
       rules->apply(std::move(configuration.rules),
                    {prometheus.global.external_labels, prometheus.global.evaluation_interval,
                     prometheus.global.rule_query_offset}));
+  builtin_alerts->set_external_labels(prometheus.global.external_labels);
   external_alertmanagers = AlertFanout::external_count(*alerting) > 0;
   builtin_configured = builtin;
   fanout->apply(std::move(alerting), builtin ? notify.get() : nullptr);
@@ -353,6 +368,7 @@ void Daemon::Parts::stop() {
   control.reset();
   if (scrape) scrape->stop();
   if (rules) rules->stop();
+  if (builtin_alerts) builtin_alerts->stop();
   if (external) external->stop();
   if (notify) notify->stop();
 }
@@ -382,6 +398,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Flags flags, Clock& clock, base::L
   parts->notify->start();
   VAGT_CHECK_OK(parts->serve());
   parts->rules->start();
+  parts->builtin_alerts->start();
   parts->scrape->start();
   parts->ready = true;
   parts->log.info("ready",

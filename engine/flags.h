@@ -37,6 +37,7 @@ struct Flags {
   Duration retention_time{0};      // 0: the configuration file's, else 15d
   uint64_t retention_size = 0;     // bytes; 0: the configuration file's, else no limit
   int64_t max_series = 5'000'000;  // --storage.max-series: cardinality budget of the head
+  int64_t max_series_bytes = 0;    // --storage.max-series-bytes: likewise; 0: no limit
 
   Duration lookback_delta = std::chrono::minutes(5);
   Duration query_timeout = std::chrono::minutes(2);

@@ -108,6 +108,27 @@ void write_counts(base::JsonWriter& w, std::string_view key,
   w.end_array();
 }
 
+// Ours, and only once series were refused: elsewhere the answer is Prometheus's.
+void write_guard(base::JsonWriter& w, const tsdb::StoreStats& stats,
+                 const tsdb::CardinalityStats& cardinality) {
+  w.key("cardinalityGuard").begin_object();
+  w.key("seriesRefused").integer(static_cast<int64_t>(stats.series_refused));
+  w.key("overBudget").string(stats.over_budget);
+  if (const auto& exploding = cardinality.exploding)
+    w.key("exploding")
+        .begin_object()
+        .key("metric")
+        .string(exploding->metric)
+        .key("label")
+        .string(exploding->label)
+        .key("series")
+        .integer(static_cast<int64_t>(exploding->series))
+        .key("values")
+        .integer(static_cast<int64_t>(exploding->values))
+        .end_object();
+  w.end_object();
+}
+
 net::ServerResponse status_tsdb(const StatusContext& context, const net::ServerRequest& request) {
   size_t top = 10;
   if (const auto text = request.param("limit"); text && !text->empty()) {
@@ -129,6 +150,7 @@ net::ServerResponse status_tsdb(const StatusContext& context, const net::ServerR
     write_counts(w, "labelValueCountByLabelName", cardinality.values_by_label);
     write_counts(w, "memoryInBytesByLabelName", cardinality.bytes_by_label);
     write_counts(w, "seriesCountByLabelValuePair", cardinality.series_by_pair);
+    if (stats.series_refused > 0) write_guard(w, stats, cardinality);
     w.end_object();
   });
 }

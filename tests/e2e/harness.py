@@ -67,7 +67,8 @@ class QuietHandler(http.server.BaseHTTPRequestHandler):
         self.send_header('Content-Type', content_type)
         self.send_header('Content-Length', str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        with contextlib.suppress(ConnectionError):  # who asked was killed
+            self.wfile.write(data)
 
 
 class HttpService:
