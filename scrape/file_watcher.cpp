@@ -82,7 +82,8 @@ void FileWatcher::read_events() {
       if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) == 0) continue;
       // The folder is gone, or is another one now: watched again with the next call of watch().
       base::MutexLock lock(mutex_);
-      std::erase_if(watches_, [&event](const auto& item) { return item.second == event.wd; });
+      std::erase_if(watches_,
+                    [watch = event.wd](const auto& item) { return item.second == watch; });
     }
   }
   if (has_news) changed_();
