@@ -107,7 +107,6 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options) 
   core->start_background();
   std::unique_ptr<RocksStore> store(new RocksStore(std::move(core)));
   if (base::Registry* registry = store->core_->options_.registry; registry != nullptr)
-    store->exemplars_.count_in(*registry);
   return store;
 }
 
