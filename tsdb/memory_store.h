@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "tsdb/exemplar_ring.h"
 #include "tsdb/store.h"
 
 namespace vagt::tsdb {
@@ -32,6 +33,7 @@ class MemoryStore final : public Store {
   std::vector<std::pair<std::string, Metadata>> metadata(std::string_view metric) const override;
   StoreStats stats() const override;
   CardinalityStats cardinality(size_t top) const override;
+  Exemplars* exemplars() override { return &exemplars_; }
 
   // Removes the samples of matching series in [mint, maxt]. Returns how many went.
   size_t delete_series(std::span<const Matcher> matchers, Timestamp mint, Timestamp maxt);
@@ -42,6 +44,7 @@ class MemoryStore final : public Store {
   class MemoryQuerier;
   class MemoryCursor;
   const std::shared_ptr<State> state_;
+  ExemplarRing exemplars_{1000};
 };
 
 }  // namespace vagt::tsdb

@@ -106,6 +106,8 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options) 
     return std::move(recovered).at(core->options_.path);
   core->start_background();
   std::unique_ptr<RocksStore> store(new RocksStore(std::move(core)));
+  if (base::Registry* registry = store->core_->options_.registry; registry != nullptr)
+    store->exemplars_.count_in(*registry);
   return store;
 }
 

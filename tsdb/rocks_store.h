@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/time.h"
+#include "tsdb/exemplar_ring.h"
 #include "tsdb/store.h"
 
 namespace vagt::tsdb {
@@ -56,6 +57,7 @@ class RocksStore final : public Store {
   std::string degraded() const;
   std::string over_budget() const;  // stats().over_budget alone, likewise
   CardinalityStats cardinality(size_t top) const override;
+  Exemplars* exemplars() override { return &exemplars_; }
 
   // Alert states, silences, the notification log.
   KvStore& state();
@@ -82,6 +84,7 @@ class RocksStore final : public Store {
  private:
   explicit RocksStore(std::unique_ptr<StoreCore> core);
   const std::unique_ptr<StoreCore> core_;
+  ExemplarRing exemplars_{100'000};
 };
 
 }  // namespace vagt::tsdb

@@ -13,6 +13,7 @@
 #include "base/sample.h"
 #include "base/status.h"
 #include "base/time.h"
+#include "tsdb/exemplar.h"
 
 namespace vagt::tsdb {
 
@@ -121,6 +122,8 @@ class Store {
   virtual std::vector<std::pair<std::string, Metadata>> metadata(std::string_view metric) const = 0;
   virtual StoreStats stats() const = 0;
   virtual CardinalityStats cardinality(size_t top) const = 0;
+  // Null: this store keeps none. It lives as long as the store.
+  virtual Exemplars* exemplars() { return nullptr; }
 };
 
 }  // namespace vagt::tsdb
