@@ -87,7 +87,7 @@ class ReloadTest : public ::testing::Test {
   }
   std::optional<Timestamp> evaluated(const std::string& name) const {
     for (const GroupView& group : manager_->view()) {
-      if (group.name == name) return group.rules.at(0).last_evaluation;
+      if (group.name == name) return group.rules.back().last_evaluation;
     }
     return std::nullopt;
   }
