@@ -45,9 +45,13 @@ notify::MatcherSyntax matcher_syntax(const Flags& flags) {
 }
 
 Result<std::vector<rules::RuleFile>> load_rules(const std::vector<std::string>& globs,
-                                                const query::ParseOptions& parse) {
+                                                const query::ParseOptions& parse,
+                                                std::vector<std::string>& notices) {
   std::vector<rules::RuleFile> files;
   std::string faults;
+  for (const std::string& glob : globs)
+    if (config::expand_globs({glob}).empty())
+      notices.push_back(fmt::format("rule_files: {} matches no file, so it gives no rule", glob));
   for (const std::string& path : config::expand_globs(globs)) {
     rules::RuleFileResult loaded = rules::read_rule_file(path, {parse, false});
     for (const Status& fault : loaded.errors)
@@ -83,13 +87,15 @@ Result<Configuration> load_configuration(const Flags& flags) {
   Configuration loaded;
   if (!flags.plain_alertmanager()) {
     VAGT_TRY(loaded.prometheus, config::load_prometheus_config(flags.config_file));
-    VAGT_TRY(loaded.rules, load_rules(loaded.prometheus.rule_files, parse_options(flags)));
+    VAGT_TRY(loaded.rules, load_rules(loaded.prometheus.rule_files, parse_options(flags),
+                                      loaded.prometheus.notices));
   }
   loaded.notices = loaded.prometheus.notices;
-  std::string notify_file = flags.alertmanager_config;
-  if (notify_file.empty()) notify_file = loaded.prometheus.notify_file;
-  if (!notify_file.empty()) {
-    VAGT_TRY(loaded.notify, config::load_alertmanager_config(notify_file, {matcher_syntax(flags)}));
+  loaded.notify_file =
+      flags.alertmanager_config.empty() ? loaded.prometheus.notify_file : flags.alertmanager_config;
+  if (!loaded.notify_file.empty()) {
+    VAGT_TRY(loaded.notify,
+             config::load_alertmanager_config(loaded.notify_file, {matcher_syntax(flags)}));
     const config::AlertmanagerFindings findings = config::check_alertmanager_config(*loaded.notify);
     // What `check config` refuses is no reason to page nobody: the fallback goes out instead.
     for (const auto* list : {&findings.errors, &findings.warnings})

@@ -18,6 +18,7 @@ struct Configuration {
   config::PrometheusConfig prometheus;  // defaults in plain Alertmanager mode
   std::vector<rules::RuleFile> rules;
   std::optional<notify::Config> notify;  // absent: no built-in Alertmanager configured
+  std::string notify_file;               // where `notify` comes from; "": nowhere
   std::vector<std::string> notices;      // accepted without effect, each with its place
 };
 

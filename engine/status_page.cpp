@@ -4,6 +4,7 @@
 
 #include "base/number_text.h"
 #include "base/version.h"
+#include "engine/html_page.h"
 #include "template/escape_text.h"
 
 namespace vagt::engine {
@@ -11,53 +12,10 @@ namespace {
 
 std::string escape(std::string_view text) { return tmpl::escape_html(text); }
 
-constexpr std::string_view kHead =
-    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
-    "content=\"15\">"
-    "<meta name=\"viewport\" content=\"width=device-width\">"
-    "<style>body{font:14px "
-    "system-ui,sans-serif;margin:1.5em;max-width:90em;color:#1b1b1b;background:#fff}"
-    "h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}table{border-collapse:collapse;width:"
-    "100%}"
-    "td,th{text-align:left;padding:.3em .6em;border-bottom:1px solid #ddd;vertical-align:top}"
-    "td.l{overflow-wrap:anywhere}.bad{color:#a00;font-weight:600}.ok{color:#060}.warn{color:#850}"
-    ".box{border:2px solid "
-    "#a00;padding:.6em;background:#fee}@media(prefers-color-scheme:dark){body{color:#ddd;"
-    "background:#151515}.box{background:#400}.bad{color:#f77}.ok{color:#7c7}.warn{color:#db5}td,th{"
-    "border-color:#333}}"
-    "</style>";
-
-// Appends a table; without rows the words in `none` instead.
-class Table {
- public:
-  Table(std::string& out, std::string_view title, std::initializer_list<std::string_view> columns,
-        std::string_view none)
-      : out_(out), none_(none) {
-    out_ += fmt::format("<h2>{}</h2>", title);
-    head_ = "<table><tr>";
-    for (const std::string_view column : columns) head_ += fmt::format("<th>{}</th>", column);
-    head_ += "</tr>";
-  }
-  ~Table() { out_ += rows_ == 0 ? fmt::format("<p>{}</p>", none_) : "</table>"; }
-  Table(const Table&) = delete;
-  Table& operator=(const Table&) = delete;
-
-  // Cells are HTML already.
-  void row(std::initializer_list<std::string> cells) {
-    if (rows_++ == 0) out_ += head_;
-    out_ += "<tr>";
-    for (const std::string& cell : cells) out_ += fmt::format("<td class=l>{}</td>", cell);
-    out_ += "</tr>";
-  }
-
- private:
-  std::string& out_;
-  std::string head_, none_;
-  size_t rows_ = 0;
-};
-
-std::string coloured(std::string_view css, std::string_view text) {
-  return fmt::format("<span class={}>{}</span>", css, escape(text));
+// The rule's name, leading to what its expression says now.
+std::string rule_link(const rules::RuleView& rule) {
+  return fmt::format("<a href=\"graph?g0.expr={}\">{}</a>", tmpl::escape_query(rule.query),
+                     escape(rule.name));
 }
 
 void add_alerts(std::string& out, const StatusPageContext& context) {
@@ -73,7 +31,7 @@ void add_alerts(std::string& out, const StatusPageContext& context) {
         }
         const bool firing = alert.state == AlertState::Firing;
         table.row(
-            {escape(rule.name), coloured(firing ? "bad" : "warn", alert_state_name(alert.state)),
+            {rule_link(rule), coloured(firing ? "bad" : "warn", alert_state_name(alert.state)),
              format_rfc3339(alert.active_at), escape(alert.labels.to_string()), escape(summary)});
       }
     }
@@ -106,8 +64,10 @@ void add_rules(std::string& out, const StatusPageContext& context) {
               "None are configured.");
   for (const rules::GroupView& group : context.rules.view())
     for (const rules::RuleView& rule : group.rules)
-      table.row({escape(group.name), escape(rule.name),
-                 coloured(rule.health == rules::RuleHealth::Bad ? "bad" : "ok",
+      table.row({escape(group.name), rule_link(rule),
+                 coloured(rule.health == rules::RuleHealth::Bad       ? "bad"
+                          : rule.health == rules::RuleHealth::Unknown ? "warn"
+                                                                      : "ok",
                           rules::rule_health_name(rule.health)),
                  rule.last_evaluation ? format_rfc3339(*rule.last_evaluation) : "never",
                  fmt::format("{:.6f}", rule.evaluation_seconds), escape(rule.last_error)});
@@ -145,15 +105,11 @@ void add_silences(std::string& out, const StatusPageContext& context) {
 }
 
 std::string render(const StatusPageContext& context) {
-  const std::string title = escape(context.flags.page_title);
-  std::string out(kHead);
-  out += fmt::format("<title>{0}</title></head><body><h1>{0}</h1>", title);
-  const auto box = [&out](std::string_view headline, const std::string& text) {
-    if (!text.empty()) out += fmt::format("<p class=box><b>{}</b> {}</p>", headline, escape(text));
-  };
-  box("Nobody will be paged:", context.nobody_paged());
-  box("The store is degraded:", context.store.stats().degraded);
-  box("The last reload failed; the old configuration is in force:", context.reload().error);
+  std::string out = page_head(context.flags.page_title, 15);
+  out += notice_box("Nobody will be paged:", context.nobody_paged());
+  out += notice_box("The store is degraded:", context.store.stats().degraded);
+  out += notice_box("The last reload failed; the old configuration is in force:",
+                    context.reload().error);
   add_alerts(out, context);
   add_targets(out, context);
   add_rules(out, context);
@@ -162,7 +118,7 @@ std::string render(const StatusPageContext& context) {
   const tsdb::StoreStats stats = context.store.stats();
   out += fmt::format(
       "<h2>About</h2><p>vagtd {}, up since {}. {} series in memory, {} bytes on disk. <a "
-      "href=\"metrics\">metrics</a>, "
+      "href=\"graph\">query</a>, <a href=\"metrics\">metrics</a>, "
       "<a href=\"api/v1/targets\">targets</a>, <a href=\"api/v1/rules\">rules</a>, "
       "<a href=\"api/v2/alerts\">alerts</a></p></body></html>\n",
       kVersion, format_rfc3339(context.started), stats.head_series, stats.disk_bytes);
@@ -174,9 +130,7 @@ std::string render(const StatusPageContext& context) {
 void add_status_page(api::Router& router, const StatusPageContext& context) {
   router.add({"GET", "HEAD"}, "/", api::Lane::Control,
              [&context](const net::ServerRequest&, const api::PathArgs&) {
-               net::ServerResponse page = net::ServerResponse::text(200, render(context));
-               page.content_type = "text/html; charset=utf-8";
-               return page;
+               return html_response(200, render(context));
              });
 }
 
