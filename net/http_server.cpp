@@ -1,5 +1,8 @@
 #include "net/http_server.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -69,6 +72,16 @@ struct Core {
   std::unique_ptr<ServerContext> context;
   asio::io_context io;  // destroyed first: it holds connections
 };
+
+// Connections may not take the descriptors that scraping, paging and the store need. As many are
+// left to those as to the connections, and not fewer than some.
+size_t affordable_connections(size_t wanted) {
+  constexpr size_t kReserved = 48, kFewest = 8;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  const size_t spare = limit.rlim_cur > kReserved ? limit.rlim_cur - kReserved : 0;
+  return std::min(wanted, std::max(spare / 2, kFewest));
+}
 
 Status bind_failure(const std::string& address, std::string why) {
   if (!why.empty()) why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
@@ -178,6 +191,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
   const std::vector<std::string> addresses = options.listen;
   const size_t threads = std::max<size_t>(1, options.threads);
   options.threads = threads;
+  const size_t affordable = affordable_connections(options.max_connections);
+  if (affordable < options.max_connections) {
+    log.warn("fewer connections than asked for: the limit of file descriptors is low",
+             {{"connections", affordable}, {"asked", options.max_connections}});
+    options.max_connections = affordable;
+  }
   auto impl = std::make_unique<Impl>();
   impl->core = std::make_shared<Core>(std::make_unique<ServerContext>(
       std::move(options), std::move(handler), std::move(log), std::move(*origins)));

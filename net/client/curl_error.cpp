@@ -63,6 +63,10 @@ Status curl_failure(CURL* easy, CURLcode code, const std::string& host, const st
     case CURLE_UNSUPPORTED_PROTOCOL:  // schemes are checked before; this is "HTTP/0.9"
     case CURLE_WEIRD_SERVER_REPLY:
       return {Code::Unavailable, "malformed HTTP response: " + or_else(detail, code)};
+    case CURLE_BAD_CONTENT_ENCODING:  // content codings are not libcurl's to undo here
+      return {Code::Unavailable, "unsupported transfer encoding"};
+    case CURLE_OUT_OF_MEMORY:  // libcurl's word for a header line beyond its limit, too
+      return {Code::Unavailable, "out of memory, or a header line of more than 100 KiB"};
     case CURLE_URL_MALFORMAT:
       return Status::invalid("invalid URL: " + or_else(detail, code));
     default:

@@ -11,8 +11,8 @@
 
 #include "base/mutex.h"
 #include "base/regex.h"
+#include "net/body_budget.h"
 #include "net/http_server.h"
-#include "net/server/body_budget.h"
 
 namespace vagt::net {
 

@@ -8,11 +8,14 @@
 #include <string>
 #include <utility>
 
+#include "net/body_budget.h"
 #include "net/http_server.h"
-#include "net/server/body_budget.h"
 #include "net/url.h"
 
 namespace vagt::net {
+
+// Of each body, outside the budget: alerts, silences and queries get through while imports fill it.
+constexpr uint64_t kFreeBytes = 256u << 10;
 
 class RequestParser final : public boost::beast::http::basic_parser<true> {
  public:
@@ -33,7 +36,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
  private:
   struct Held {
-    explicit Held(std::shared_ptr<BodyBudget> budget) : share(std::move(budget)) {}
+    explicit Held(std::shared_ptr<BodyBudget> budget) : share(std::move(budget), kFreeBytes) {}
     ServerRequest request;
     BodyShare share;
   };
@@ -62,7 +65,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
     // What is claimed is not yet there: reserve a little of it only.
-    if (length) request_.body.reserve(std::min(*length, BodyShare::kFree));
+    if (length) request_.body.reserve(std::min(*length, kFreeBytes));
   }
   std::size_t on_body_impl(text piece, error_code& error) override { return take(piece, error); }
   void on_chunk_header_impl(std::uint64_t, text, error_code&) override {}

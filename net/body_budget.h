@@ -1,4 +1,4 @@
-// What the bodies of all requests under way may hold together. Inside net/server only.
+// What the bodies of all transfers under way may hold together.
 #pragma once
 
 #include <algorithm>
@@ -34,13 +34,13 @@ class BodyBudget {
   std::atomic<uint64_t> taken_{0};
 };
 
-// One request's part of the budget; given back with it. One thread at a time.
+// One body's part of the budget; given back with it. One thread at a time.
 class BodyShare {
  public:
-  // Not counted: alerts, silences and queries get through while imports fill the budget.
-  static constexpr uint64_t kFree = 256u << 10;
-
-  explicit BodyShare(std::shared_ptr<BodyBudget> budget) : budget_(std::move(budget)) {}
+  // The first `free` bytes are not counted: small bodies get through when large ones have filled
+  // the budget.
+  BodyShare(std::shared_ptr<BodyBudget> budget, uint64_t free)
+      : budget_(std::move(budget)), free_(free) {}
   ~BodyShare() { budget_->give_back(taken_); }
   BodyShare(const BodyShare&) = delete;
   BodyShare& operator=(const BodyShare&) = delete;
@@ -57,8 +57,9 @@ class BodyShare {
   }
 
  private:
-  static uint64_t counted(uint64_t bytes) { return bytes - std::min(bytes, kFree); }
+  uint64_t counted(uint64_t bytes) const { return bytes - std::min(bytes, free_); }
   const std::shared_ptr<BodyBudget> budget_;
+  const uint64_t free_;
   uint64_t taken_ = 0;
 };
 
