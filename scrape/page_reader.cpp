@@ -28,9 +28,12 @@ PageReader::PageReader(const SeriesCache& cache, std::string_view body, expositi
       counts_(counts),
       parser_(body, format) {}
 
-Result<SeriesCache::Staged> PageReader::read() {
+Result<SeriesCache::Staged> PageReader::read(const std::stop_token& stop) {
+  constexpr uint64_t kLinesBetweenLooks = 4096;
   Status status;
-  while (status.ok()) {
+  for (uint64_t lines = 1; status.ok(); ++lines) {
+    if (lines % kLinesBetweenLooks == 0 && stop.stop_requested())
+      return Status(Code::Cancelled, "the program is ending");
     if (take_predicted(status)) continue;
     if (!parser_.next()) {
       status = parser_.status();

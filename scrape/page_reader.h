@@ -26,7 +26,7 @@ class PageReader {
   PageReader(const SeriesCache& cache, std::string_view body, exposition::Format format,
              Timestamp at, const Labels& target, const SampleRules& rules, tsdb::Appender& appender,
              PageCounts& counts);
-  Result<SeriesCache::Staged> read();
+  Result<SeriesCache::Staged> read(const std::stop_token& stop = {});
 
  private:
   using Line = SeriesCache::Line;

@@ -14,6 +14,10 @@ namespace {
 using exposition::MetricType;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+// Of one sample where label_limit does not allow more: the store is at work for seconds on a series
+// with a million.
+constexpr uint64_t kMostLabels = 32'768;
+
 std::string unescaped(std::string_view raw, bool has_escapes) {
   if (!has_escapes) return std::string(raw);
   std::string text;
@@ -102,13 +106,16 @@ Status check_names(const LabelsBuilder& labels, NameScheme scheme) {
       fmt::format("invalid metric name or label names: {}", labels.build().to_string()));
 }
 
+Status too_many_labels(std::string_view metric, uint64_t labels, uint64_t limit) {
+  return Status(Code::LimitExceeded,
+                fmt::format("label_limit exceeded (metric: {}, number of labels: {}, limit: {})",
+                            metric.substr(0, 50), labels, limit));
+}
+
 Status check_limits(const LabelsBuilder& labels, const ScrapeLimits& limits) {
   const std::string_view metric = labels.get(kMetricName).substr(0, 50);
-  if (limits.labels != 0 && labels.items().size() > limits.labels) {
-    return Status(Code::LimitExceeded,
-                  fmt::format("label_limit exceeded (metric: {}, number of labels: {}, limit: {})",
-                              metric, labels.items().size(), limits.labels));
-  }
+  if (limits.labels != 0 && labels.items().size() > limits.labels)
+    return too_many_labels(metric, labels.items().size(), limits.labels);
   if (limits.label_name_length == 0 && limits.label_value_length == 0) return {};
   for (const auto& [name, value] : labels.items()) {
     const std::string_view shown = std::string_view(name).substr(0, 50);
@@ -134,6 +141,10 @@ Status check_limits(const LabelsBuilder& labels, const ScrapeLimits& limits) {
 Result<std::optional<Labels>> sample_labels(const exposition::Entry& sample,
                                             const CurrentFamily& family, const Labels& target,
                                             const SampleRules& rules) {
+  // Before relabelling, which takes its time with so many.
+  const uint64_t most = std::max(kMostLabels, rules.limits.labels);
+  if (sample.labels.size() > most)
+    return too_many_labels(sample.raw_name, sample.labels.size(), most);
   VAGT_TRY(const Pairs exposed, exposed_labels(sample, family));
   LabelsBuilder labels;
   for (const auto& [name, value] : exposed) {

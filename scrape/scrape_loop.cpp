@@ -96,6 +96,19 @@ void append_to(tsdb::Appender& appender, const Labels& target, std::string_view 
       appender.append(ref, sample));  // out of order: the same time was scraped before
 }
 
+// Errors quote the page: to logs and pages a megabyte of it must not go along.
+std::string without_middle(std::string text) {
+  constexpr size_t kBegin = 300, kEnd = 200;
+  if (text.size() <= kBegin + kEnd) return text;
+  const auto is_inside = [&text](size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;  // of a rune
+  };
+  size_t begin = kBegin, end = text.size() - kEnd;
+  while (begin > 0 && is_inside(begin)) --begin;
+  while (end < text.size() && is_inside(end)) ++end;
+  return text.substr(0, begin) + " … " + text.substr(end);
+}
+
 void count_warning(std::vector<std::string>& warnings, uint64_t n, std::string_view what) {
   if (n != 0) warnings.push_back(fmt::format("{} {}", n, what));
 }
@@ -152,7 +165,7 @@ ScrapeOutcome ScrapeLoop::ingest(const Result<net::HttpResponse>& answer,
     if (!page->decompressed.empty())
       page->body = page->decompressed;  // the move may have moved the text
     auto read = cache_.ingest(page->body, page->format, moment.at, target_, job->samples, *appender,
-                              outcome.counts);
+                              outcome.counts, moment.stop);
     failure = read.status();
     if (read) {
       staged = std::move(*read);
@@ -162,8 +175,9 @@ ScrapeOutcome ScrapeLoop::ingest(const Result<net::HttpResponse>& answer,
     }
   }
   if (!failure.ok()) {
-    outcome.error = failure.message();
+    outcome.error = without_middle(failure.message());
     outcome.code = failure.code();
+    if (outcome.code == Code::Cancelled && moment.stop.stop_requested()) return outcome;
     staged = cache_.mark_stale(moment.at, *appender);
   }
   note_warnings(outcome);

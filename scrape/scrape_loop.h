@@ -29,6 +29,7 @@ struct ScrapeOutcome {
 struct ScrapeMoment {
   Timestamp at;                          // what the samples carry
   std::chrono::duration<double> took{};  // from sending to the answer
+  std::stop_token stop{};  // the program ends: the page is left, the outcome is Cancelled
 };
 
 class ScrapeLoop {

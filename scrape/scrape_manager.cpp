@@ -35,9 +35,12 @@ ScrapeManager::Impl::Impl(ScrapeManagerOptions options, tsdb::Store& store, Cloc
       metrics_(registry),
       planner_(options_.discovery ? options_.discovery
                                   : make_discovery_planner(registry, options_.user_agent)),
+      bodies_(std::make_shared<net::BodyBudget>(options_.max_bodies_bytes)),
       fetcher_(fetcher ? std::move(fetcher) : make_http_fetcher(options_.user_agent)),
       workers_(std::make_unique<base::WorkerPool>(base::WorkerPool::Options{
-          "scrape-parse", std::max<size_t>(options_.workers, 1), 1u << 20, 0})) {
+          "scrape-parse", std::max<size_t>(options_.workers, 1), 1u << 20, 0})),
+      large_pages_(std::make_unique<base::WorkerPool>(
+          base::WorkerPool::Options{"scrape-large", 1, 1u << 20, 0})) {
   wall_offset_ = clock_.now().time_since_epoch() - monotonic(clock_.steady_now());
   const auto gauge = [&](std::string_view name, std::string_view help, std::string_view label,
                          size_t PoolView::*field) {
@@ -86,8 +89,10 @@ void ScrapeManager::Impl::stop() {
     for (auto& [name, pool] : pools_) retire_sources(pool);
   }
   drop_retired();
+  cut_short_.request_stop();
   fetcher_.reset();  // answers under way come back as cancelled
   workers_.reset();  // runs what is queued
+  large_pages_.reset();
   gauges_.clear();
 }
 

@@ -41,6 +41,8 @@ struct ScrapeManagerOptions {
   size_t workers = 2;  // parse threads
   std::string user_agent = "vagt";
   uint64_t default_body_limit = 64u << 20;  // bytes after decompression where a job sets none
+  // Of the pages under way together, as received, the first MiB of each not counted; 0: no limit.
+  uint64_t max_bodies_bytes = 256u << 20;
   Duration timestamp_tolerance =
       std::chrono::milliseconds(2);  // a scrape this late still carries its due time
   // How often target files are looked at for changes: where their folders cannot be watched, and

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "scrape/file_watcher.h"
+#include "scrape/page_body.h"
 #include "scrape/scrape_manager.h"
 #include "scrape/scrape_metrics.h"
 #include "scrape/scrape_pool.h"
@@ -78,6 +79,9 @@ class ScrapeManager::Impl {
   Steady next_wake(Timestamp wall, Steady steady) const VAGT_REQUIRES(mutex_);
   void send(Scrape scrape) VAGT_EXCLUDES(mutex_);
 
+  void take_page(const Scrape& scrape, Result<net::HttpResponse> answer,
+                 std::shared_ptr<PageBody> body) VAGT_EXCLUDES(mutex_);
+
   // Parse workers.
   void process(const Scrape& scrape, const Result<net::HttpResponse>& answer) VAGT_EXCLUDES(mutex_);
   void show(const Scrape& scrape, const ScrapeOutcome& outcome, std::chrono::duration<double> took);
@@ -123,8 +127,10 @@ class ScrapeManager::Impl {
   std::vector<std::shared_ptr<void>> gauges_;
   const DiscoveryPlanner planner_;
 
+  const std::shared_ptr<net::BodyBudget> bodies_;
+  std::stop_source cut_short_;  // pages that are being read
   std::unique_ptr<Fetcher> fetcher_;
-  std::unique_ptr<base::WorkerPool> workers_;
+  std::unique_ptr<base::WorkerPool> workers_, large_pages_;
   std::unique_ptr<FileWatcher> watcher_;  // null: not started
   std::jthread timer_;
 };

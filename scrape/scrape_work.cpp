@@ -36,7 +36,8 @@ net::HttpRequest request_for(const TargetIdentity& target, const ScrapeJob& job,
       {"Accept", job.accept},
       {"X-Prometheus-Scrape-Timeout-Seconds", fmt::format("{}", to_seconds(target.timeout))}};
   request.timeout = target.timeout;
-  request.max_body_bytes = body_limit;
+  // Of an answer that is not a page; a page is taken as it arrives.
+  request.max_body_bytes = std::min<uint64_t>(body_limit, 4u << 20);
   request.accept_compression = job.config.enable_compression;
   return request;
 }
@@ -48,6 +49,12 @@ Result<net::HttpResponse> named(Result<net::HttpResponse> answer, const std::str
     return answer;
   return Status(answer.error().code(),
                 fmt::format("Get {}: {}", quote(url), answer.error().message()));
+}
+
+bool is_large_page(const net::HttpResponse& answer) {
+  constexpr size_t kLarge = 1u << 20, kLargeCompressed = 64u << 10;
+  const bool is_compressed = !answer.header("Content-Encoding").empty();
+  return answer.body.size() > (is_compressed ? kLargeCompressed : kLarge);
 }
 
 }  // namespace
@@ -67,18 +74,33 @@ bool ScrapeManager::Impl::hand_over(std::function<void()> task) {
 }
 
 void ScrapeManager::Impl::send(Scrape scrape) {
-  const TargetIdentity& identity = scrape.target->identity;
-  const auto answered = [this, scrape](Result<net::HttpResponse> answer) {
-    const std::string& url = scrape.target->identity.url;
-    auto kept = std::make_shared<Result<net::HttpResponse>>(named(std::move(answer), url));
-    if (!hand_over([this, scrape, kept] { process(scrape, *kept); })) finish(scrape.target);
-  };
   if (!scrape.forced_error.empty()) {
-    answered(Status(Code::OutOfBounds, scrape.forced_error));
+    take_page(scrape, Status(Code::OutOfBounds, scrape.forced_error), nullptr);
     return;
   }
-  fetcher_->send(request_for(identity, *scrape.job, body_limit(*scrape.job)), scrape.job->profile,
-                 answered);
+  net::HttpRequest request =
+      request_for(scrape.target->identity, *scrape.job, body_limit(*scrape.job));
+  const auto body = std::make_shared<PageBody>(bodies_, body_limit(*scrape.job));
+  request.on_body = [body](std::string_view piece) { return body->take(piece); };
+  fetcher_->send(std::move(request), scrape.job->profile,
+                 [this, scrape, body](Result<net::HttpResponse> answer) {
+                   if (!body->fault().ok()) answer = body->fault();
+                   if (answer && answer->body.empty()) answer->body = std::move(body->text());
+                   take_page(scrape, std::move(answer), body);
+                 });
+}
+
+// Large pages have a worker of their own, so that they do not hold up the many small ones. `body`
+// holds the page's part of the budget.
+void ScrapeManager::Impl::take_page(const Scrape& scrape, Result<net::HttpResponse> answer,
+                                    std::shared_ptr<PageBody> body) {
+  const bool is_large = answer && is_large_page(*answer);
+  auto kept = std::make_shared<Result<net::HttpResponse>>(
+      named(std::move(answer), scrape.target->identity.url));
+  const bool taken = (is_large ? large_pages_ : workers_)->submit([this, scrape, kept, body] {
+    process(scrape, *kept);
+  });
+  if (!taken) finish(scrape.target);
 }
 
 void ScrapeManager::Impl::process(const Scrape& scrape, const Result<net::HttpResponse>& answer) {
@@ -89,8 +111,12 @@ void ScrapeManager::Impl::process(const Scrape& scrape, const Result<net::HttpRe
   }
   const std::chrono::duration<double> took = clock_.steady_now() - scrape.started;
   const ScrapeOutcome outcome =
-      scrape.target->loop.ingest(answer, {scrape.at, took}, scrape.job, body_limit(*scrape.job),
-                                 scrape.target->identity.timeout, store_);
+      scrape.target->loop.ingest(answer, {scrape.at, took, cut_short_.get_token()}, scrape.job,
+                                 body_limit(*scrape.job), scrape.target->identity.timeout, store_);
+  if (outcome.code == Code::Cancelled) {
+    finish(scrape.target);
+    return;
+  }
   count(outcome);
   show(scrape, outcome, took);
   if (outcome.commit.ok() && options_.on_commit) {

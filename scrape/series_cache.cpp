@@ -10,8 +10,9 @@ namespace vagt::scrape {
 Result<SeriesCache::Staged> SeriesCache::ingest(std::string_view body, exposition::Format format,
                                                 Timestamp at, const Labels& target,
                                                 const SampleRules& rules, tsdb::Appender& appender,
-                                                PageCounts& counts) const {
-  return PageReader(*this, body, format, at, target, rules, appender, counts).read();
+                                                PageCounts& counts,
+                                                const std::stop_token& stop) const {
+  return PageReader(*this, body, format, at, target, rules, appender, counts).read(stop);
 }
 
 SeriesCache::Staged SeriesCache::mark_stale(Timestamp at, tsdb::Appender& appender) const {

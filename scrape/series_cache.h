@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,10 +60,10 @@ class SeriesCache {
 
   // Appends the page's samples at `at` (or at their own timestamps) and stale markers for series
   // that left it. An error names the line: the caller drops the appender and the cache is as
-  // before. `counts` is filled either way.
+  // before. `counts` is filled either way. Cancelled: asked to stop.
   Result<Staged> ingest(std::string_view body, exposition::Format format, Timestamp at,
                         const Labels& target, const SampleRules& rules, tsdb::Appender& appender,
-                        PageCounts& counts) const;
+                        PageCounts& counts, const std::stop_token& stop = {}) const;
   // Appends a stale marker for every series of the last page; nothing when that was done.
   Staged mark_stale(Timestamp at, tsdb::Appender& appender) const;
   // After a commit.
