@@ -186,7 +186,7 @@ struct Daemon::Parts {
   std::unique_ptr<rules::RuleManager> rules;
   std::unique_ptr<scrape::ScrapeManager> scrape;
 
-  std::unique_ptr<base::WorkerPool> control, queries;
+  std::unique_ptr<base::WorkerPool> control, queries, reloads;
   std::unique_ptr<api::Router> router;
   std::unique_ptr<api::QueryContext> query_context;
   std::unique_ptr<api::StatusContext> status_context;
@@ -221,6 +221,7 @@ void Daemon::Parts::make_parts(const Configuration& configuration) {
       rule_options(flags, *store, store->state(), clock, *fanout, registry, log));
   scrape::ScrapeManagerOptions options;
   options.user_agent = fmt::format("vagtd/{}", kVersion);
+  options.max_bodies_bytes = static_cast<uint64_t>(flags.max_pages_bytes);
   options.offset_seed = scrape_seed(configuration.prometheus);
   scrape = std::make_unique<scrape::ScrapeManager>(options, *store, clock, registry,
                                                    log.with_component("scrape"));
@@ -284,6 +285,7 @@ Status Daemon::Parts::load(Result<Configuration> configuration) {
 
 Status Daemon::Parts::reload() {
   base::MutexLock lock(applying);
+  if (!ready) return {Code::Unavailable, "vagtd is stopping"};  // of those that waited their turn
   Status status = load(load_configuration(flags));
   if (!status.ok())
     log.error("configuration not loaded, the old one stays in force", {{"err", status.message()}});
@@ -300,7 +302,9 @@ void Daemon::Parts::add_routes() {
       base::WorkerPool::Options{.name = "control", .threads = 1, .max_queue = 4096, .nice = 0});
   queries = std::make_unique<base::WorkerPool>(base::WorkerPool::Options{
       .name = "query", .threads = query_threads(flags), .max_queue = 1024, .nice = 5});
-  router = std::make_unique<api::Router>(*control, *queries, flags.route_prefix);
+  reloads = std::make_unique<base::WorkerPool>(
+      base::WorkerPool::Options{.name = "reload", .threads = 1, .max_queue = 16, .nice = 5});
+  router = std::make_unique<api::Router>(*control, *queries, *reloads, flags.route_prefix);
   query_context = std::make_unique<api::QueryContext>(api::QueryContext{
       *store, clock, parse_options(flags), [this] {
         query::EvalOptions options;
@@ -346,6 +350,7 @@ Status Daemon::Parts::serve() {
   net::ServerOptions options;
   options.listen = flags.listen_addresses;
   options.max_body_bytes = static_cast<uint64_t>(flags.max_import_bytes);
+  options.max_bodies_bytes = static_cast<uint64_t>(flags.max_bodies_bytes);
   options.max_connections = static_cast<size_t>(flags.max_connections);
   options.read_timeout = flags.read_timeout;
   options.cors_origin = flags.cors_origin;
@@ -364,6 +369,7 @@ Status Daemon::Parts::serve() {
 void Daemon::Parts::stop() {
   ready = false;
   if (server) server->stop();
+  reloads.reset();
   queries.reset();
   control.reset();
   if (scrape) scrape->stop();

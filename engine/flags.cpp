@@ -166,11 +166,19 @@ std::vector<FlagSpec> web_flags() {
       {"web.max-import-bytes", "536870912",
        "Largest body of /api/v1/import and /api/v1/write, as sent.", false, true,
        into_int(&Flags::max_import_bytes)},
+      {"web.max-bodies-bytes", "1073741824",
+       "Bodies of all requests under way together, the first 256 KiB of each not counted; "
+       "a request beyond it is answered 503. 0: no limit.",
+       false, true, into_int(&Flags::max_bodies_bytes)},
   };
 }
 
 std::vector<FlagSpec> storage_and_query_flags() {
   return {
+      {"scrape.max-bodies-bytes", "268435456",
+       "Pages of all targets under way together, as received, the first MiB of each not counted; a "
+       "scrape beyond it fails. 0: no limit.",
+       false, true, into_int(&Flags::max_pages_bytes)},
       {"storage.tsdb.path", "data/", "Folder of the store.", false, true,
        into_text(&Flags::storage_path)},
       {"storage.tsdb.retention.time", "0s",

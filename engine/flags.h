@@ -32,6 +32,8 @@ struct Flags {
   bool enable_remote_write_receiver = false;
   int64_t max_import_bytes =
       512 << 20;  // --web.max-import-bytes: one body of /api/v1/import, as sent
+  int64_t max_bodies_bytes = 1 << 30;   // --web.max-bodies-bytes: of all requests together
+  int64_t max_pages_bytes = 256 << 20;  // --scrape.max-bodies-bytes: of all targets together
 
   std::string storage_path = "data/";
   Duration retention_time{0};      // 0: the configuration file's, else 15d

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -97,4 +98,12 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vagt::engine
 
-int main(int argc, char** argv) { return vagt::engine::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return vagt::engine::run(argc, argv);
+  } catch (const std::exception& failure) {
+    // No thread or no memory to be had, most likely: a limit of the shell or of the cgroup.
+    std::fprintf(stderr, "vagtd cannot go on: %s\n", failure.what());
+    return 1;
+  }
+}

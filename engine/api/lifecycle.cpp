@@ -51,7 +51,7 @@ void add_lifecycle_routes(Router& router, const LifecycleContext& context) {
   };
   add({"GET", "HEAD"}, "/-/healthy", healthy, Lane::Inline);
   add({"GET", "HEAD"}, "/-/ready", ready, Lane::Inline);
-  add({"POST", "PUT"}, "/-/reload", reload);
+  add({"POST", "PUT"}, "/-/reload", reload, Lane::Reload);
   add({"POST", "PUT"}, "/-/quit", quit);
   add({"GET"}, "/metrics", metrics);
   const auto only_post = [](const net::ServerRequest&, const PathArgs&) {

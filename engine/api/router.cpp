@@ -95,8 +95,7 @@ void Router::handle(std::shared_ptr<const net::ServerRequest> request, net::Resp
       continue;
     }
     if (route.lane == Lane::Inline) return respond(route.endpoint(*request, args));
-    base::WorkerPool& pool = route.lane == Lane::Control ? control_ : query_;
-    const bool taken = pool.submit([request, respond, shared, args = std::move(args)] {
+    const bool taken = pool(route.lane).submit([request, respond, shared, args = std::move(args)] {
       respond(shared->endpoint(*request, args));
     });
     if (!taken) respond(net::ServerResponse::text(503, "too many requests are waiting\n"));

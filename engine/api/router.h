@@ -16,15 +16,17 @@ using PathArgs = std::vector<std::string>;  // the values of {…}, in order
 using Endpoint = std::function<net::ServerResponse(const net::ServerRequest&, const PathArgs&)>;
 
 // Inline answers on the I/O thread what costs nothing: health and readiness wait for nobody.
-// Control answers alerts, silences and status and is never queued behind queries.
-enum class Lane : uint8_t { Inline, Control, Query };
+// Control answers alerts, silences and status and is never queued behind queries. Reload is for the
+// one request that may take long and must keep nobody else waiting.
+enum class Lane : uint8_t { Inline, Control, Query, Reload };
 
 class Router {
  public:
-  // Both pools must outlive the router. `prefix` ("/prom", or "") stands before every path; the
+  // The pools must outlive the router. `prefix` ("/prom", or "") stands before every path; the
   // bare address leads there.
-  Router(base::WorkerPool& control, base::WorkerPool& query, std::string prefix = "")
-      : control_(control), query_(query), prefix_(std::move(prefix)) {}
+  Router(base::WorkerPool& control, base::WorkerPool& query, base::WorkerPool& reload,
+         std::string prefix = "")
+      : control_(control), query_(query), reload_(reload), prefix_(std::move(prefix)) {}
 
   // `pattern`: "/api/v1/label/{name}/values"; {…} takes one path segment, a last {path...} the
   // rest.
@@ -50,9 +52,13 @@ class Router {
   };
   static bool matches(const Route& route, const std::vector<std::string_view>& segments,
                       PathArgs& args);
+  base::WorkerPool& pool(Lane lane) const {
+    return lane == Lane::Control ? control_ : lane == Lane::Reload ? reload_ : query_;
+  }
 
   base::WorkerPool& control_;
   base::WorkerPool& query_;
+  base::WorkerPool& reload_;
   const std::string prefix_;
   std::vector<std::shared_ptr<const Route>> routes_;  // shared with the tasks under way
 };

@@ -40,7 +40,19 @@ class Import {
   Import(tsdb::Store& store, std::stop_token stop)
       : store_(store), stop_(std::move(stop)), appender_(store.import_appender()) {}
 
+  // On an error the batches before it are stored; outcome() counts them only.
   Status run(std::string_view body) {
+    Status status = read(body);
+    outcome_.stored = committed_;
+    return status;
+  }
+  const WriteOutcome& outcome() const { return outcome_; }
+
+ private:
+  // A batch this large is committed, so that memory follows the batch and not the import.
+  static constexpr size_t kBatch = 100'000;
+
+  Status read(std::string_view body) {
     exposition::Parser parser(body, exposition::Format::Text);
     while (parser.next()) {
       const exposition::Entry& entry = parser.entry();
@@ -50,13 +62,14 @@ class Import {
       VAGT_CHECK_OK(append(entry));
     }
     VAGT_CHECK_OK(parser.status());
-    return appender_->commit();
+    return commit();
   }
-  const WriteOutcome& outcome() const { return outcome_; }
 
- private:
-  // A batch this large is committed, so that memory follows the batch and not the import.
-  static constexpr size_t kBatch = 100'000;
+  Status commit() {
+    VAGT_CHECK_OK(appender_->commit());
+    committed_ = outcome_.stored;
+    return {};
+  }
 
   Result<tsdb::SeriesRef> series(const exposition::Entry& entry) {
     if (const auto known = refs_.find(entry.text); known != refs_.end()) return known->second;
@@ -99,11 +112,9 @@ class Import {
     }
     if (++in_batch_ < kBatch) return {};
     in_batch_ = 0;
-    VAGT_CHECK_OK(appender_->commit());
-    // A long import must not hold up the end of the program; what is committed is told.
-    if (stop_.stop_requested())
-      return {Code::Unavailable,
-              fmt::format("the import was cut short after {} samples", outcome_.stored)};
+    VAGT_CHECK_OK(commit());
+    // A long import must not hold up the end of the program.
+    if (stop_.stop_requested()) return {Code::Unavailable, "the import was cut short"};
     appender_ = store_.import_appender();
     return {};
   }
@@ -113,6 +124,7 @@ class Import {
   std::unique_ptr<tsdb::Appender> appender_;
   std::unordered_map<std::string_view, tsdb::SeriesRef> refs_;  // keys are views into the body
   WriteOutcome outcome_;
+  size_t committed_ = 0;
   size_t in_batch_ = 0;
 };
 
@@ -131,7 +143,8 @@ net::ServerResponse import_text(const WriteContext& context, const net::ServerRe
   count(context, import.outcome());
   if (!status.ok())
     return v1_error(status.code() == Code::Unavailable ? V1Error::Unavailable : V1Error::BadData,
-                    status.message());
+                    fmt::format("{}; {} samples before it are stored", status.message(),
+                                import.outcome().stored));
   if (!import.outcome().first_refusal.ok())
     return v1_error(V1Error::BadData, fmt::format("{} samples stored, {} refused; the first: {}",
                                                   import.outcome().stored, import.outcome().refused,

@@ -32,9 +32,28 @@ class RouterTest : public ::testing::Test {
     };
   }
 
+  void answers_while_busy(Lane busy, Lane other) {
+    std::promise<void> release, running, ended;
+    router_.get("/slow", busy, [&](const net::ServerRequest&, const PathArgs&) {
+      running.set_value();
+      release.get_future().wait();
+      return net::ServerResponse::text(200, "slow");
+    });
+    router_.get("/quick", other, echo("quick"));
+    auto request = std::make_shared<net::ServerRequest>();
+    request->method = "GET";
+    request->path = "/slow";
+    router_.handle(request, [&ended](net::ServerResponse) { ended.set_value(); });
+    running.get_future().wait();
+    EXPECT_EQ(ask("GET", "/quick").body, "quick");
+    release.set_value();
+    ended.get_future().wait();
+  }
+
   base::WorkerPool control_{{.name = "control", .threads = 1, .max_queue = 8, .nice = 0}};
   base::WorkerPool query_{{.name = "query", .threads = 1, .max_queue = 1, .nice = 0}};
-  Router router_{control_, query_};
+  base::WorkerPool reload_{{.name = "reload", .threads = 1, .max_queue = 8, .nice = 0}};
+  Router router_{control_, query_, reload_};
 };
 
 TEST_F(RouterTest, MatchesLiteralAndArgumentSegments) {
@@ -62,21 +81,10 @@ TEST_F(RouterTest, AnEndpointThatThrowsIsOneFailedRequest) {
 }
 
 TEST_F(RouterTest, InlineIsAnsweredWhileControlIsBusy) {
-  std::promise<void> release, running, ended;
-  router_.get("/slow", Lane::Control, [&](const net::ServerRequest&, const PathArgs&) {
-    running.set_value();
-    release.get_future().wait();
-    return net::ServerResponse::text(200, "slow");
-  });
-  router_.get("/healthy", Lane::Inline, echo("healthy"));
-  auto request = std::make_shared<net::ServerRequest>();
-  request->method = "GET";
-  request->path = "/slow";
-  router_.handle(request, [&ended](net::ServerResponse) { ended.set_value(); });
-  running.get_future().wait();
-  EXPECT_EQ(ask("GET", "/healthy").body, "healthy");
-  release.set_value();
-  ended.get_future().wait();
+  answers_while_busy(Lane::Control, Lane::Inline);
+}
+TEST_F(RouterTest, ControlIsAnsweredWhileAReloadTakesItsTime) {
+  answers_while_busy(Lane::Reload, Lane::Control);
 }
 
 TEST_F(RouterTest, TheRestOfAPathIsOneArgument) {
@@ -97,7 +105,7 @@ TEST_F(RouterTest, RefusesOtherMethodsAndNamesTheRightOnes) {
 }
 
 TEST_F(RouterTest, APrefixStandsBeforeEveryPath) {
-  Router prefixed(control_, query_, "/prom");
+  Router prefixed(control_, query_, reload_, "/prom");
   prefixed.get("/", Lane::Control, echo("root"));
   prefixed.get("/metrics", Lane::Control, echo("metrics"));
   EXPECT_EQ(ask("GET", "/prom/metrics", prefixed).body, "metrics");

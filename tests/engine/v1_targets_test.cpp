@@ -53,7 +53,8 @@ class V1TargetsTest : public ::testing::Test {
   const StatusContext context_{flags_, clock_, clock_.now(), store_, scrape_, rules_, {}, {}};
   base::WorkerPool control_{{.name = "control", .threads = 1, .max_queue = 8, .nice = 0}};
   base::WorkerPool query_{{.name = "query", .threads = 1, .max_queue = 8, .nice = 0}};
-  Router router_{control_, query_};
+  base::WorkerPool reload_{{.name = "reload", .threads = 1, .max_queue = 8, .nice = 0}};
+  Router router_{control_, query_, reload_};
 };
 
 TEST_F(V1TargetsTest, ShowsTargetsOfAPool) {
