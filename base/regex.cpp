@@ -41,6 +41,16 @@ std::vector<std::string> split_literals(std::string_view pattern) {
   return literals;
 }
 
+// Errors go to logs, pages and answers: a pattern of a megabyte must not go along.
+std::string beginning(std::string text) {
+  constexpr size_t kShown = 300;
+  if (text.size() <= kShown) return text;
+  size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole runes
+  text.resize(end);
+  return text + "…";
+}
+
 // Go's words for an error, so that clients and tests that match on them see what they know.
 std::string go_error(const RE2& re, std::string_view pattern) {
   const auto words = [&re]() -> std::string {
@@ -78,7 +88,7 @@ std::string go_error(const RE2& re, std::string_view pattern) {
     }
   };
   const std::string argument = re.error_arg().empty() ? std::string(pattern) : re.error_arg();
-  return "error parsing regexp: " + words() + ": `" + argument + "`";
+  return "error parsing regexp: " + words() + ": `" + beginning(argument) + "`";
 }
 
 std::string literal_prefix(std::string_view pattern) {

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
+#include <istream>
 #include <map>
 #include <ostream>
+#include <vector>
 
 #include "cli/metric_lint.h"
 
@@ -99,12 +100,24 @@ void print_cardinality(std::ostream& out, const Families& families) {
   row("Total", std::to_string(total), "100%");
 }
 
+// A pipe may be endless.
+Result<std::string> read_input(std::istream& in) {
+  constexpr size_t kMost = 256u << 20;
+  std::string page;
+  std::vector<char> piece(1u << 16);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    page.append(piece.data(), static_cast<size_t>(in.gcount()));
+    if (page.size() > kMost)
+      return Status(Code::LimitExceeded, fmt::format("more than {} bytes of input", kMost));
+  }
+  return page;
+}
+
 }  // namespace
 
 int check_metrics(Context& context, const CheckMetrics& check) {
-  const std::string page{std::istreambuf_iterator<char>(context.in),
-                         std::istreambuf_iterator<char>()};
-  const auto families = read_page(page);
+  const auto page = read_input(context.in);
+  const Result<Families> families = page ? read_page(*page) : page.error();
   if (!families) {
     context.err << "error while linting: text format parsing error: " << families.error().message()
                 << "\n";

@@ -1,5 +1,7 @@
 #include "base/regex.h"
 
+#include "base/labels.h"
+
 #include "tests/support/status_matchers.h"
 
 namespace vagt {
@@ -45,6 +47,17 @@ TEST(Regex, PrefixStopsBeforeAQuantifier) {
   EXPECT_EQ(compile("a+").prefix(), "a");
   EXPECT_EQ(compile("ab|cd.*").prefix(), "");
   EXPECT_TRUE(compile("gpus?").matches("gpu"));
+}
+
+TEST(Regex, AnErrorShowsTheBeginningOfALongPattern) {
+  std::string pattern = "(";
+  while (pattern.size() < 1'000'000) pattern += "é|";
+  const auto refused = Regex::compile(pattern);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_LT(refused.error().message().size(), 400u);
+  EXPECT_TRUE(
+      refused.error().message().starts_with("error parsing regexp: missing closing ): `(é|"));
+  EXPECT_TRUE(is_valid_utf8(refused.error().message()));
 }
 
 TEST(Regex, ExpandsGroupsAsGoDoes) {
