@@ -197,6 +197,35 @@ void run(benchmark::State& state, const char* text, bool range) {
   state.counters["peak"] = static_cast<double>(stats.peak_samples);
 }
 
+// Text to tree, to plan, and back to text.
+constexpr const char* kShort = "rate(http_requests_total{job=\"a\"}[5m])";
+constexpr const char* kLong =
+    "histogram_quantile(0.99, sum by (le, job) (rate(http_duration_seconds_bucket{job=~\"api.*\","
+    "code!~\"5..\"}[5m] offset 1h))) > 1.5 * on (job) group_left (team) "
+    "label_replace(avg_over_time(limits{kind=\"p99\"}[1d:5m]), \"x\", \"$1\", \"y\", \"(.*)\") "
+    "unless on (job) (up{job=~\"api.*\"} == 0)";
+
+void parse(benchmark::State& state, const char* text) {
+  for (auto _ : state) benchmark::DoNotOptimize(parse_expr(text, ParseOptions{}));
+}
+void parse_nested(benchmark::State& state) {
+  const std::string text = std::string(200, '(') + "x" + std::string(200, ')');
+  for (auto _ : state) benchmark::DoNotOptimize(parse_expr(text, ParseOptions{}));
+}
+void plan(benchmark::State& state) {
+  const Result<ExprPtr> expr = parse_expr(kLong, ParseOptions{});
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(*expr, kLong));
+}
+void print(benchmark::State& state) {
+  const Result<ExprPtr> expr = parse_expr(kLong, ParseOptions{});
+  for (auto _ : state) benchmark::DoNotOptimize(print_expr(**expr));
+}
+BENCHMARK_CAPTURE(parse, short, kShort);
+BENCHMARK_CAPTURE(parse, long, kLong);
+BENCHMARK(parse_nested);
+BENCHMARK(plan);
+BENCHMARK(print);
+
 #define VAGT_RANGE(name, text) \
   BENCHMARK_CAPTURE(run, name, text, true)->Unit(benchmark::kMillisecond)
 #define VAGT_INSTANT(name, text) \
@@ -215,16 +244,35 @@ VAGT_RANGE(window_stddev, "stddev_over_time(power[1h])");
 VAGT_RANGE(window_quantile, "quantile_over_time(0.99, power[1h])");
 VAGT_RANGE(window_deriv, "deriv(power[1h])");
 VAGT_RANGE(window_changes, "changes(temp[1h])");
+VAGT_RANGE(window_resets, "resets(cpu_total[1h])");
+VAGT_RANGE(window_delta, "delta(temp[5m])");
+VAGT_RANGE(window_idelta, "idelta(temp[5m])");
+VAGT_RANGE(window_count, "count_over_time(power[1h])");
+VAGT_RANGE(window_last, "last_over_time(power[1h])");
+VAGT_RANGE(window_first, "first_over_time(power[1h])");
+VAGT_RANGE(window_present, "present_over_time(power[1h])");
+VAGT_RANGE(window_absent, "absent_over_time(power[1h])");
+VAGT_RANGE(window_min, "min_over_time(power[1h])");
+VAGT_RANGE(window_stdvar, "stdvar_over_time(power[1h])");
+VAGT_RANGE(window_predict_linear, "predict_linear(power[1h], 3600)");
 VAGT_RANGE(aggregate_sum_rate, "sum by (instance) (rate(cpu_total[5m]))");
 VAGT_RANGE(aggregate_sum, "sum(power)");
 VAGT_RANGE(aggregate_avg, "avg by (gpu) (power)");
 VAGT_RANGE(aggregate_without, "max without (gpu) (power)");
 VAGT_RANGE(aggregate_stddev, "stddev(power)");
+VAGT_RANGE(aggregate_stdvar, "stdvar(power)");
+VAGT_RANGE(aggregate_min, "min(power)");
+VAGT_RANGE(aggregate_count, "count(power)");
+VAGT_RANGE(aggregate_group, "group(power)");
+VAGT_RANGE(aggregate_bottomk, "bottomk(5, power)");
 VAGT_RANGE(aggregate_quantile, "quantile(0.9, power)");
 VAGT_RANGE(aggregate_topk, "topk(5, power)");
 VAGT_RANGE(aggregate_count_values, "count_values(\"t\", temp)");
 VAGT_RANGE(join_one_to_one, "power / on(instance, gpu) temp");
 VAGT_RANGE(join_group_left, "power * on(instance) group_left(model) host_info");
+VAGT_RANGE(join_group_right, "host_info * on(instance) group_right(model) power");
+VAGT_RANGE(join_or, "power > 650 or temp");
+VAGT_RANGE(join_unless, "power unless on(instance, gpu) temp > 60");
 VAGT_RANGE(join_and, "power < 300 and temp > 60");
 VAGT_RANGE(histogram_quantile, "histogram_quantile(0.95, sum by (le) (rate(latency_bucket[5m])))");
 VAGT_RANGE(histogram_quantile_each, "histogram_quantile(0.95, rate(latency_bucket[5m]))");

@@ -71,11 +71,29 @@ void add_labels_verb(CLI::App& group, Invocation& invocation) {
   verb.footer("Example:\n  vagtctl query labels http://localhost:9090 job");
 }
 
+void add_explain_verb(CLI::App& app, Invocation& invocation) {
+  auto query = std::make_shared<ExplainQuery>();
+  CLI::App& verb =
+      add_verb(app, invocation, "explain",
+               "The plan of an expression, and what each node of it costs", query, &query_explain);
+  verb.add_option("expr", query->expr, "PromQL")->required();
+  verb.add_option("--server", query->server,
+                  "vagtd that runs it, as in http://localhost:9090; only the plan when left out");
+  verb.add_option("--time", query->time, "RFC 3339 or seconds since 1970; now when left out");
+  add_span(verb, *query);
+  verb.add_option("--step", query->step,
+                  "Distance of the points between --start and --end, as in 15s");
+  verb.footer(
+      "Example:\n  vagtctl explain 'sum by (job) (rate(http_requests_total[5m]))' "
+      "--server=http://localhost:9090");
+}
+
 }  // namespace
 
 void add_query_commands(CLI::App& app, Invocation& invocation) {
   CLI::App& group = *app.add_subcommand("query", "Ask vagtd or Prometheus");
   group.require_subcommand(1)->fallthrough();
+  add_explain_verb(app, invocation);
   add_instant_verb(group, invocation);
   add_range_verb(group, invocation);
   add_series_verb(group, invocation);

@@ -9,6 +9,8 @@
 #include "cli/alertmanager_api.h"
 #include "cli/http_profile.h"
 #include "cli/json_text.h"
+#include "query/parse.h"
+#include "query/plan.h"
 
 namespace vagt::cli {
 namespace {
@@ -291,6 +293,40 @@ int query_range(Context& context, const RangeQuery& query) {
     api->add_header(header.substr(0, separator), header.substr(separator + 1));
   }
   return print_result(context, api->post("/api/v1/query_range", *params), *format);
+}
+
+int query_explain(Context& context, const ExplainQuery& query) {
+  if (query.server.empty()) {
+    query::ParseOptions all;
+    all.experimental_functions = all.extended_range_selectors = all.binop_fill_modifiers = true;
+    auto expr = query::parse_expr(query.expr, all);
+    if (!expr) return context.fail(expr.error());
+    context.out << query::explain_plan(*query::make_plan(*expr, query.expr));
+    return kSuccess;
+  }
+  Params params = {{"query", query.expr}};
+  if (query.start.empty()) {
+    const Status status = add_instant(params, "time", query.time);
+    if (!status.ok()) return context.fail(status);
+  } else {
+    RangeQuery range;
+    range.expr = query.expr;
+    range.start = query.start;
+    range.end = query.end;
+    range.step = query.step;
+    auto ranged = range_params(context, range);
+    if (!ranged) return context.fail(ranged.error());
+    params = std::move(*ranged);
+  }
+  auto api = PrometheusApi::connect(context, query.server);
+  if (!api) return context.fail(api.error());
+  const auto data = api->post("/api/v1/explain", params);
+  if (!data) return fail(context, data.error());
+  const json::object* object = data->if_object();
+  const auto* text = object != nullptr ? object->if_contains("text") : nullptr;
+  if (text == nullptr || !text->is_string()) return context.fail("the answer holds no plan");
+  context.out << std::string_view(text->as_string());
+  return kSuccess;
 }
 
 int query_series(Context& context, const SeriesQuery& query) {

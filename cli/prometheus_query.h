@@ -31,4 +31,10 @@ struct LabelsQuery {
 };
 int query_labels(Context& context, const LabelsQuery& query);
 
+// vagtctl explain: the plan of an expression; with a server also what each node of it cost there.
+struct ExplainQuery {
+  std::string expr, server, time, start, end, step;
+};
+int query_explain(Context& context, const ExplainQuery& query);
+
 }  // namespace vagt::cli

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "base/time.h"
@@ -20,6 +21,16 @@ struct EvalOptions {
   Duration default_subquery_step = std::chrono::minutes(1);  // global.evaluation_interval
   bool delayed_name_removal = false;  // --enable-feature=promql-delayed-name-removal
   const Clock* clock = nullptr;       // for the timeout; null: the system's steady clock
+  bool trace = false;                 // fills EvalStats::nodes; costs a little
+};
+
+// What one node of a plan did in a run, the nodes below it included in `seconds`.
+struct NodeCost {
+  const Expr* expr = nullptr;                  // inside the plan
+  size_t depth = 0;                            // 0: the root
+  uint64_t series_read = 0, samples_read = 0;  // by a selector, from the store or a shared read
+  uint64_t series = 0, values = 0;             // handed to the node above
+  double seconds = 0;
 };
 
 // Per run; copied into the result by whoever wants to show it.
@@ -27,6 +38,7 @@ struct EvalStats {
   uint64_t samples_read = 0;
   uint64_t peak_samples = 0;
   uint64_t series_read = 0;
+  std::vector<NodeCost> nodes;  // with EvalOptions::trace: in the plan's order, root first
 };
 
 class Plan;  // query/plan.h
@@ -35,6 +47,9 @@ using PlanPtr = std::shared_ptr<const Plan>;
 // `text` is what was parsed; annotations name places in it by line and column.
 PlanPtr make_plan(ExprPtr expr, std::string text = {});
 const Expr& plan_expr(const Plan& plan);
+
+// The plan of a traced run as an indented tree, one node a line, with what each cost.
+std::string explain_run(const EvalStats& stats);
 
 // Errors: Timeout, Cancelled (stop requested), LimitExceeded (samples), InvalidArgument (execution
 // errors such as many-to-many matching, worded as Prometheus words them), and whatever the store

@@ -229,6 +229,44 @@ net::ServerResponse parse_query(const QueryContext& context, const net::ServerRe
   return v1_success([&](base::JsonWriter& w) { w.raw(query::expr_to_json(**expr)); });
 }
 
+// Ours: what each node of the plan read, gave and took; as /query with `time`, as /query_range with
+// `start`. Without the result.
+net::ServerResponse explain(const QueryContext& context, const net::ServerRequest& request) {
+  auto params = read_query_params(request, context);
+  if (!params.ok()) return v1_error(V1Error::BadData, params.error().message());
+  params->options.trace = true;
+  query::EvalStats stats;
+  const auto begin = context.clock.steady_now();
+  const Result<query::QueryResult> result = [&]() -> Result<query::QueryResult> {
+    if (!request.param("start")) {
+      VAGT_TRY(const Timestamp at, time_param(request, "time", context.clock.now()));
+      return query::eval_instant(*params->plan, context.store, at, params->options, request.closed,
+                                 &stats);
+    }
+    VAGT_TRY(const Range range, read_range(request));
+    return query::eval_range(*params->plan, context.store, range.start, range.end, range.step,
+                             params->options, request.closed, &stats);
+  }();
+  if (!result.ok()) return v1_error(v1_error_of(result.error()), result.error().message());
+  const double seconds = seconds_since(context.clock, begin);
+  return v1_success([&](base::JsonWriter& w) {
+    w.begin_object().key("text").string(query::explain_run(stats));
+    w.key("seconds").number(seconds).key("peakSamples");
+    w.integer(static_cast<int64_t>(stats.peak_samples)).key("nodes").begin_array();
+    for (const query::NodeCost& node : stats.nodes) {
+      w.begin_object().key("depth").integer(static_cast<int64_t>(node.depth));
+      w.key("expr").string(query::print_expr(*node.expr));
+      w.key("type").string(query::value_type_name(node.expr->type));
+      w.key("seriesRead").integer(static_cast<int64_t>(node.series_read));
+      w.key("samplesRead").integer(static_cast<int64_t>(node.samples_read));
+      w.key("series").integer(static_cast<int64_t>(node.series));
+      w.key("values").integer(static_cast<int64_t>(node.values));
+      w.key("seconds").number(node.seconds).end_object();
+    }
+    w.end_array().end_object();
+  });
+}
+
 // As upstream without exemplar storage: the request is checked, nothing is found.
 net::ServerResponse query_exemplars(const QueryContext& context,
                                     const net::ServerRequest& request) {
@@ -254,6 +292,7 @@ void add_query_routes(Router& router, const QueryContext& context) {
   };
   router.get_or_post("/api/v1/query", Lane::Query, bind(instant_query));
   router.get_or_post("/api/v1/query_range", Lane::Query, bind(range_query));
+  router.get_or_post("/api/v1/explain", Lane::Query, bind(explain));
   router.get_or_post("/api/v1/query_exemplars", Lane::Query, bind(query_exemplars));
   router.get_or_post("/api/v1/format_query", Lane::Query, bind(format_query));
   router.get_or_post("/api/v1/parse_query", Lane::Query, bind(parse_query));

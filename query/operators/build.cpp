@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "query/functions.h"
+#include "query/operators/probe.h"
 
 namespace vagt::query {
 namespace {
@@ -74,9 +75,12 @@ Result<OperatorPtr> plain_operator(const PlanNode& node, const StepGrid& grid,
 
 Result<OperatorPtr> make_operator(const PlanNode& node, const StepGrid& grid,
                                   EvalContext& context) {
-  if (!node.invariant || grid.count <= 1) return plain_operator(node, grid, context);
-  VAGT_TRY(OperatorPtr once, plain_operator(node, {grid.start, grid.step, 1}, context));
-  return make_repeat(std::move(once), grid.count);
+  NodeCost* const cost = context.cost_of(*node.expr);
+  const bool once = node.invariant && grid.count > 1;
+  const StepGrid own_grid = once ? StepGrid{grid.start, grid.step, 1} : grid;
+  VAGT_TRY(OperatorPtr made, plain_operator(node, own_grid, context));
+  if (cost != nullptr) made = make_probe(std::move(made), *cost);
+  return once ? make_repeat(std::move(made), grid.count) : std::move(made);
 }
 
 }  // namespace vagt::query

@@ -27,7 +27,18 @@ EvalContext::EvalContext(const Plan& a_plan, const EvalOptions& an_options, Step
       grid(a_grid),
       end(an_end),
       stop_(std::move(stop)),
-      deadline_(steady_now(options) + options.timeout) {}
+      deadline_(steady_now(options) + options.timeout) {
+  if (options.trace) list_nodes(plan.root(), 0);
+}
+
+void EvalContext::list_nodes(const PlanNode& node, size_t depth) {
+  costs_.emplace(node.expr, stats.nodes.size());
+  NodeCost cost;
+  cost.expr = node.expr;
+  cost.depth = depth;
+  stats.nodes.push_back(cost);
+  for (const PlanNode& child : node.children) list_nodes(child, depth + 1);
+}
 
 EvalContext::~EvalContext() = default;
 

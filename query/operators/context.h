@@ -56,6 +56,11 @@ class EvalContext {
   void forced_monotonic(const std::string& metric, Source at, Timestamp step, double min_bucket,
                         double max_bucket, double max_diff);
   void take_annotations(QueryResult& result);
+  // Null unless the run is traced.
+  NodeCost* cost_of(const Expr& expr) {
+    const auto it = costs_.find(&expr);
+    return it == costs_.end() ? nullptr : &stats.nodes[it->second];
+  }
 
   const Plan& plan;
   const EvalOptions& options;
@@ -73,7 +78,9 @@ class EvalContext {
     size_t count;
   };
   void note(std::set<std::string>& list, const std::string& text, Source at);
+  void list_nodes(const PlanNode& node, size_t depth);
 
+  std::unordered_map<const Expr*, size_t> costs_;  // place in stats.nodes
   const std::stop_token stop_;
   const std::chrono::steady_clock::time_point deadline_;
   size_t held_ = 0;

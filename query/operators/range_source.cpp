@@ -12,10 +12,10 @@ namespace {
 class MatrixSource final : public RangeSource {
  public:
   MatrixSource(const Expr& expr, std::string_view function, EvalContext& context)
-      : read_(context,
+      : read_(context, expr,
               std::get<VectorSelector>(
                   without_parens(*std::get<MatrixSelector>(expr.node).vector).node),
-              context.times.at(&expr), function) {}
+              function) {}
 
   Result<bool> next() override {
     VAGT_TRY(const bool more, read_.next());

@@ -1,5 +1,7 @@
 #include "query/operators/selector_read.h"
 
+#include "query/operators/probe.h"
+
 namespace vagt::query {
 namespace {
 constexpr size_t kReadAtOnce = 4096;
@@ -17,13 +19,27 @@ Status read_series(EvalContext& context, tsdb::SeriesCursor& cursor, SampleColum
   return {};
 }
 
-SelectorRead::SelectorRead(EvalContext& context, const VectorSelector& selector,
-                           const ResolvedTime& time, std::string_view function)
-    : context_(context), selector_(selector), time_(time), function_(function) {}
+SelectorRead::SelectorRead(EvalContext& context, const Expr& expr, const VectorSelector& selector,
+                           std::string_view function)
+    : context_(context),
+      cost_(context.cost_of(expr)),
+      selector_(selector),
+      time_(context.times.at(&expr)),
+      function_(function) {}
 
 SelectorRead::~SelectorRead() { context_.release(held_); }
 
 Result<bool> SelectorRead::next() {
+  if (cost_ == nullptr) return next_series();
+  const StopWatch watch(*cost_);
+  VAGT_TRY(const bool more, next_series());
+  if (!more) return false;
+  ++cost_->series_read;
+  cost_->samples_read += samples_->size();
+  return true;
+}
+
+Result<bool> SelectorRead::next_series() {
   VAGT_CHECK_OK(context_.check());
   if (time_.shared < 0) return next_stored();
   SharedRead& read = *context_.shared[static_cast<size_t>(time_.shared)];

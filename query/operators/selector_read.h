@@ -27,7 +27,8 @@ struct SharedRead {
 // hand out more time than was asked for.
 class SelectorRead {
  public:
-  SelectorRead(EvalContext& context, const VectorSelector& selector, const ResolvedTime& time,
+  // `expr` is the selector, or the range vector around it.
+  SelectorRead(EvalContext& context, const Expr& expr, const VectorSelector& selector,
                std::string_view function);
   ~SelectorRead();
   SelectorRead(const SelectorRead&) = delete;
@@ -39,10 +40,12 @@ class SelectorRead {
   const SampleColumns& samples() const { return *samples_; }
 
  private:
+  Result<bool> next_series();
   Result<bool> next_stored();
   Status fill(SharedRead& read);
 
   EvalContext& context_;
+  NodeCost* const cost_;
   const VectorSelector& selector_;
   const ResolvedTime time_;
   const std::string function_;

@@ -15,7 +15,7 @@ class VectorSelect final : public Operator {
         timestamps_(timestamps),
         lookback_(context.options.lookback),
         time_(context.times.at(&expr)),
-        read_(context, selector_, time_, "") {}
+        read_(context, expr, selector_, "") {}
 
   Result<bool> next(StepBatch& out) override {
     out.reset(grid_.count);

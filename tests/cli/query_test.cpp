@@ -42,6 +42,20 @@ TEST(QueryInstant, ScalarStringAndJson) {
   EXPECT_EQ(run_tool({"-o", "json", "query", "instant", scalar.url(), "2"}).out, "[1.5,\"2\"]\n");
 }
 
+TEST(QueryExplain, ThePlanAloneAndWithItsCosts) {
+  EXPECT_EQ(run_tool({"explain", "sum(x) + 1"}).out,
+            "sum(x) + 1  # vector\n  sum(x)  # vector\n    x  # vector\n  1  # scalar, constant\n");
+  EXPECT_EQ(run_tool({"explain", "sum("}).code, 1);
+  const FakeApi api = answering(R"({"text":"x  # vector, 1.000 ms\n","nodes":[]})");
+  const auto ran = run_tool({"explain", "x", "--server", api.url(), "--time=1700000000"});
+  EXPECT_EQ(ran.out, "x  # vector, 1.000 ms\n") << ran.err;
+  EXPECT_EQ(api.requests().at(0).path, "/api/v1/explain");
+  EXPECT_EQ(api.requests().at(0).param("time"), "1700000000");
+  run_tool({"explain", "x", "--server", api.url(), "--start=1700000000", "--end=1700000600",
+            "--step=1m"});
+  EXPECT_EQ(api.requests().at(1).param("step"), "60");
+}
+
 TEST(QueryInstant, Errors) {
   const FakeApi api([](const ServerRequest&) {
     return ServerResponse::json(

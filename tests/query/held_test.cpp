@@ -45,5 +45,29 @@ TEST_F(HeldTest, TopkHoldsOnlyTheBest) {
   EXPECT_EQ(at(490, "count(limitk(4, x))"), "{} 4");
 }
 
+// A traced run tells what each node read, gave and took.
+TEST_F(HeldTest, ATracedRunCountsByNode) {
+  for (const char* i : {"1", "2", "3"})
+    add("x{i=\"" + std::string(i) + "\"}", std::vector<double>(60, 1));
+  options_.trace = true;
+  ASSERT_THAT(ask_range("sum(rate(x[1m])) > 5 or x", 0, 590, 10), test::IsOk());
+  ASSERT_EQ(stats_.nodes.size(), 7u);
+  const NodeCost &root = stats_.nodes[0], &sum = stats_.nodes[2], &rate = stats_.nodes[3],
+                 &matrix = stats_.nodes[4], &selector = stats_.nodes.back();
+  EXPECT_EQ(root.depth, 0u);
+  EXPECT_EQ(root.series, 3u);
+  EXPECT_EQ(root.values, 180u);
+  EXPECT_EQ(sum.series, 1u);
+  EXPECT_EQ(rate.series, 3u);
+  EXPECT_EQ(matrix.series_read, 3u);
+  EXPECT_EQ(matrix.samples_read, 180u);
+  EXPECT_EQ(selector.depth, 1u);
+  EXPECT_EQ(selector.values, 180u);
+  EXPECT_GE(root.seconds, rate.seconds);
+  const std::string text = explain_run(stats_);
+  EXPECT_NE(text.find("x[1m]  # matrix, 3 series with 180 samples read"), std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace vagt::query

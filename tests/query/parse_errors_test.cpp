@@ -69,24 +69,25 @@ TEST(ParseErrors, Aggregations) {
 }
 
 TEST(ParseErrors, Selectors) {
-  check({{"foo{a}", R"(1:6: unexpected "}" in label matching, expected label matching operator)"},
-         {"foo{a=}", R"(1:7: unexpected "}" in label matching, expected string)"},
-         {"foo{a=b}", R"(1:7: unexpected identifier "b" in label matching, expected string)"},
-         {R"(foo{a="b" c="d"})",
-          R"(1:11: unexpected identifier "c" in label matching, expected "," or "}")"},
-         {R"(foo{,a="b"})", R"(1:5: unexpected "," in label matching, expected identifier or "}")"},
-         {R"(foo{a=="b"})", R"(1:7: unexpected "=" in label matching, expected string)"},
-         {"foo{a=\"b\"", "1:10: unexpected end of input inside braces"},
-         {"foo{1}", "1:5: unexpected character inside braces: '1'"},
-         {"foo{a!b}", "1:6: unexpected character after '!' inside braces: 'b'"},
-         {"foo{{", "1:5: unexpected left brace '{'"},
-         {"{}", "1:1: vector selector must contain at least one non-empty matcher"},
-         {R"({a=""})", "1:1: vector selector must contain at least one non-empty matcher"},
-         {R"({a=~".*"})", "1:1: vector selector must contain at least one non-empty matcher"},
-         {R"({""})", "1:1: vector selector must contain at least one non-empty matcher"},
-         {R"(foo{__name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
-         {R"({"foo", __name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
-         {R"(1 + {__name__="a", "b"})", R"(1:5: metric name must not be set twice: "a" or "b")"}});
+  check(
+      {{"foo{a}", R"(1:6: unexpected "}" in label matching, expected label matching operator)"},
+       {"foo{a=}", R"(1:7: unexpected "}" in label matching, expected string)"},
+       {"foo{a=b}", R"(1:7: unexpected identifier "b" in label matching, expected string)"},
+       {R"(foo{a="b" c="d"})",
+        R"(1:11: unexpected identifier "c" in label matching, expected "," or "}")"},
+       {R"(foo{,a="b"})", R"(1:5: unexpected "," in label matching, expected identifier or "}")"},
+       {R"(foo{a=="b"})", R"(1:7: unexpected "=" in label matching, expected string)"},
+       {"foo{a=\"b\"", "1:10: unexpected end of input inside braces"},
+       {"foo{1}", "1:5: unexpected character inside braces: '1'"},
+       {"foo{a!b}", "1:6: unexpected character after '!' inside braces: 'b'"},
+       {"foo{{", "1:5: unexpected left brace '{'"},
+       {"{}", "1:1: vector selector must contain at least one non-empty matcher"},
+       {R"({a=""})", "1:1: vector selector must contain at least one non-empty matcher"},
+       {R"({a=~".*"})", "1:1: vector selector must contain at least one non-empty matcher"},
+       {R"({""})", "1:1: vector selector must contain at least one non-empty matcher"},
+       {R"(foo{__name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
+       {R"({"foo", __name__="bar"})", R"(1:1: metric name must not be set twice: "foo" or "bar")"},
+       {R"(1 + {__name__="a", "b"})", R"(1:5: metric name must not be set twice: "a" or "b")"}});
   EXPECT_EQ(error_of(R"(foo{a=~"("})").substr(0, 28), "1:5: error parsing regexp: m");
 }
 
