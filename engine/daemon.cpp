@@ -24,6 +24,7 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/smtp.h"
+#include "net/web_config.h"
 #include "notify/manager.h"
 #include "notify/transfer.h"
 #include "rules/manager.h"
@@ -247,6 +248,7 @@ Status Daemon::Parts::apply(Configuration configuration) {
   const tsdb::Retention kept = retention(flags, prometheus.storage);
   store->set_retention(kept);
   store->set_out_of_order_window(prometheus.storage.out_of_order_time_window);
+  store->exemplars()->set_capacity(prometheus.storage.max_exemplars);
   base::MutexLock lock(view_mutex);
   view.config_text = prometheus.text;
   view.retention_time = kept.time;
@@ -354,6 +356,10 @@ Status Daemon::Parts::serve() {
   options.max_connections = static_cast<size_t>(flags.max_connections);
   options.read_timeout = flags.read_timeout;
   options.cors_origin = flags.cors_origin;
+  if (!flags.web_config_file.empty()) {
+    VAGT_TRY(options.security,
+             net::open_web_config(flags.web_config_file, log.with_component("web")));
+  }
   VAGT_TRY(server,
            net::HttpServer::start(
                options,

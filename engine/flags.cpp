@@ -99,14 +99,6 @@ Status apply_external_url(Flags& flags, const std::vector<std::string>& v) {
   return {};
 }
 
-// An operator who asked for TLS and passwords must not be served without them.
-Status refuse_web_config(Flags&, const std::vector<std::string>& v) {
-  if (v.back().empty()) return {};
-  return Status::invalid(
-      "TLS and passwords of the server are not built yet; leave the flag out and put a proxy in "
-      "front");
-}
-
 // "prom/", "/prom" and "/prom/" are all "/prom"; "/" is "".
 std::string trimmed_prefix(std::string_view path) {
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -147,8 +139,10 @@ std::vector<FlagSpec> web_flags() {
       {"web.route-prefix", "",
        "Path prefix of all internal routes; defaults to the path of --web.external-url.", false,
        true, into_text(&Flags::route_prefix)},
-      {"web.config.file", "", "TLS and passwords of the server; not built yet, so refused.", false,
-       true, refuse_web_config},
+      {"web.config.file", "",
+       "File with the server's TLS, passwords and headers, as Prometheus's exporters have it; read "
+       "again when it changes.",
+       false, true, into_text(&Flags::web_config_file)},
       {"web.page-title", "vagt", "Title of the status page.", false, true,
        into_text(&Flags::page_title)},
       {"web.cors.origin", ".*", "Regex of the origins that may read answers; fully anchored.",

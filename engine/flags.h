@@ -21,8 +21,9 @@ struct Flags {
   std::string alertmanager_config;  // --alertmanager.config; "" when there is none
 
   std::vector<std::string> listen_addresses{":9090"};
-  std::string external_url;  // without a slash at the end; "" is guessed from host name and port
-  std::string route_prefix;  // "/prom", no slash at the end; "": none
+  std::string external_url;     // without a slash at the end; "" is guessed from host name and port
+  std::string route_prefix;     // "/prom", no slash at the end; "": none
+  std::string web_config_file;  // "": plain HTTP for everyone
   std::string page_title = "vagt";
   std::string cors_origin = ".*";
   Duration read_timeout = std::chrono::minutes(5);

@@ -16,6 +16,7 @@
 
 #include "net/server/connection.h"
 #include "net/server/listen_address.h"
+#include "net/server/web_security.h"
 
 namespace vagt::net {
 namespace {
@@ -153,7 +154,12 @@ void Listener::accept() {
         }
         self->is_failing_ = false;
         socket.set_option(tcp::no_delay(true), error);
-        make_connection(std::move(socket), self->context_, self->core_)->start();
+        WebSecurity* const security = self->context_.options.security.get();
+        const auto connection =
+            security != nullptr
+                ? security->make_connection(std::move(socket), self->context_, self->core_)
+                : make_connection(std::move(socket), self->context_, self->core_);
+        connection->start();
         self->await_client();
       });
 }
@@ -197,6 +203,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
              {{"connections", affordable}, {"asked", options.max_connections}});
     options.max_connections = affordable;
   }
+  if (options.security) handler = options.security->guard(std::move(handler));
   auto impl = std::make_unique<Impl>();
   impl->core = std::make_shared<Core>(std::make_unique<ServerContext>(
       std::move(options), std::move(handler), std::move(log), std::move(*origins)));

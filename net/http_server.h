@@ -50,6 +50,9 @@ using Respond = std::function<void(ServerResponse)>;
 // Runs on the I/O thread: must not block; long work goes to a pool and calls Respond from there.
 using Handler = std::function<void(std::shared_ptr<const ServerRequest>, Respond)>;
 
+// TLS, passwords and headers of --web.config.file; see web_config.h.
+class WebSecurity;
+
 struct ServerOptions {
   std::vector<std::string> listen;  // "127.0.0.1:9090", ":9090", "[::1]:9090"; port 0: any free one
   size_t threads = 1;
@@ -64,7 +67,8 @@ struct ServerOptions {
   Duration read_timeout = std::chrono::minutes(5);  // of a request under way, and idle keep-alive
   // A newcomer's first header: clients that only connect must not keep others out for long.
   Duration first_header_timeout = std::chrono::seconds(10);
-  std::string cors_origin = ".*";  // regex, anchored
+  std::string cors_origin = ".*";         // regex, anchored
+  std::shared_ptr<WebSecurity> security;  // null: plain HTTP for everyone
 };
 
 class HttpServer {

@@ -53,6 +53,7 @@ Result<SeriesCache::Staged> PageReader::read(const std::stop_token& stop) {
   staged.is_changed = changes_.has_value();
   staged.is_metadata_changed = is_metadata_changed_;
   if (changes_) staged.lines = std::move(changes_->lines);
+  staged.exemplars = std::move(exemplars_);
   return staged;
 }
 
@@ -242,10 +243,11 @@ bool PageReader::has_own_time() const {
 
 Code PageReader::append_entry(tsdb::SeriesRef ref) {
   const exposition::Entry& entry = parser_.entry();
-  if (!has_own_time()) return appender_.append(ref, {at_, entry.value});
-  const Timestamp own = from_millis(entry.timestamp_ms);
-  if (own > at_ + kMaxAhead) return Code::OutOfBounds;
-  return appender_.append(ref, {own, entry.value});
+  const Timestamp t = has_own_time() ? from_millis(entry.timestamp_ms) : at_;
+  if (t > at_ + kMaxAhead) return Code::OutOfBounds;
+  const Code code = appender_.append(ref, {t, entry.value});
+  if (entry.has_exemplar && code == Code::Ok) note_exemplar(ref, t);
+  return code;
 }
 
 void PageReader::record(Code code) {

@@ -42,6 +42,8 @@ class PageReader {
   bool is_over_limit();
   bool has_own_time() const;
   Code append_entry(tsdb::SeriesRef ref);
+  void note_exemplar(tsdb::SeriesRef ref, Timestamp sample_time);
+  Result<std::optional<Labels>> labels_of_entry() const;
   void record(Code code);
   void end_vanished();
 
@@ -59,6 +61,7 @@ class PageReader {
   PageCounts& counts_;
   exposition::Parser parser_;
   std::optional<PageChanges> changes_;
+  std::vector<SeriesCache::FoundExemplar> exemplars_;
   size_t predicted_ = 0;
   uint8_t type_class_ = 0;  // 0 plain, 1 histogram, 2 summary
   std::string_view type_line_;

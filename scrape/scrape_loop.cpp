@@ -186,6 +186,10 @@ ScrapeOutcome ScrapeLoop::ingest(const Result<net::HttpResponse>& answer,
   outcome.commit = appender->commit();
   if (!outcome.commit.ok()) return outcome;
   outcome.committed = outcome.counts.kept + kAlwaysReported;
+  if (tsdb::Exemplars* kept = store.exemplars(); kept != nullptr) {
+    for (const SeriesCache::FoundExemplar& found : staged.exemplars)
+      static_cast<void>(kept->add(found.series, found.exemplar));  // a repeated or late one
+  }
   cache_.accept(std::move(staged));
   refs_ = refs;
   metadata_ = std::move(metadata);

@@ -30,6 +30,10 @@ SeriesCache::Staged SeriesCache::mark_stale(Timestamp at, tsdb::Appender& append
 
 void SeriesCache::accept(Staged staged) {
   is_live_ = staged.is_live;
+  // Series come and go; a hash too few only means that one is offered again.
+  if (exemplars_.size() > lines_.size() + staged.exemplars.size()) exemplars_.clear();
+  for (const FoundExemplar& found : staged.exemplars)
+    exemplars_[static_cast<uint64_t>(found.ref)] = found.hash;
   if (!staged.is_changed) return;
   lines_ = std::move(staged.lines);
   lines_.shrink_to_fit();

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -47,12 +48,20 @@ class SeriesCache {
     bool repeats = false;    // another line of the page is the same series
     bool untracked = false;  // carries its own timestamp: its absence says nothing
   };
+  // An exemplar that was not there the last time.
+  struct FoundExemplar {
+    tsdb::SeriesRef ref = tsdb::SeriesRef::None;
+    uint64_t hash = 0;  // of all it says
+    Labels series;
+    tsdb::Exemplar exemplar;
+  };
   // The page as it will be remembered once its samples are committed.
   struct Staged {
     bool is_changed = false;
     bool is_live = true;
     bool is_metadata_changed = false;
     std::vector<Line> lines;  // when changed
+    std::vector<FoundExemplar> exemplars;
   };
 
   // `seed`: of the text hash, random per process.
@@ -78,6 +87,7 @@ class SeriesCache {
   friend class PageReader;
   const uint64_t seed_;
   std::vector<Line> lines_;
+  std::unordered_map<uint64_t, uint64_t> exemplars_;  // ref → hash of its last one
   bool is_live_ = false;  // the series have no stale marker
   bool has_repeats_ = false;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "engine/api/v1_envelope.h"
+#include "engine/api/v1_exemplars.h"
 #include "query/parse_json.h"
 
 namespace vagt::engine::api {
@@ -265,20 +266,6 @@ net::ServerResponse explain(const QueryContext& context, const net::ServerReques
     }
     w.end_array().end_object();
   });
-}
-
-// As upstream without exemplar storage: the request is checked, nothing is found.
-net::ServerResponse query_exemplars(const QueryContext& context,
-                                    const net::ServerRequest& request) {
-  const auto start = time_param(request, "start", kMinTime);
-  if (!start.ok()) return v1_error(V1Error::BadData, start.error().message());
-  const auto end = time_param(request, "end", kMaxTime);
-  if (!end.ok()) return v1_error(V1Error::BadData, end.error().message());
-  if (*end < *start)
-    return v1_error(V1Error::BadData, "end timestamp must not be before start timestamp");
-  const auto expr = query::parse_expr(request.param("query").value_or(""), context.parse);
-  if (!expr.ok()) return v1_bad_parameter("query", expr.error().message());
-  return v1_success([](base::JsonWriter& w) { w.begin_array().end_array(); });
 }
 
 }  // namespace

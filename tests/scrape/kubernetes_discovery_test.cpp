@@ -114,10 +114,10 @@ TEST_F(KubernetesDiscoveryTest, ABookmarkMovesTheVersionOn) {
   auto& run = start();
   ASSERT_TRUE(run.sink.wait_addresses({"10.0.0.1:9400"}));
   const std::string version = cluster.bookmark(kPods);
-  for (int i = 0; i < 5000 && cluster.count("resourceVersion=" + version) == 0; ++i) {
-    // Again and again: the watch may not have begun yet.
-    if (i % 100 == 0) cluster.end_watches(true);
-    std::this_thread::sleep_for(1ms);
+  // The watch may not stand yet: it is ended until one begins where the bookmark said.
+  for (int i = 0; i < 500 && cluster.count("resourceVersion=" + version) == 0; ++i) {
+    cluster.end_watches(true);
+    std::this_thread::sleep_for(10ms);
   }
   EXPECT_GE(cluster.count("resourceVersion=" + version), 1u);
   EXPECT_EQ(cluster.count("limit="), 1u);
