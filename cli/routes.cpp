@@ -73,7 +73,10 @@ Result<std::unique_ptr<const Route>> load_routes(Context& context, const std::st
 Result<Labels> parse_labels(const std::vector<std::string>& arguments) {
   std::map<std::string, std::string> labels;  // of the same name the last wins, as amtool has it
   for (const std::string& argument : arguments) {
-    VAGT_TRY(const Matcher matcher, notify::parse_matcher(argument));
+    // The newer grammar first, as for configurations: it alone knows escapes outside of quotes.
+    auto parsed = notify::parse_matcher(argument, notify::MatcherSyntax::Utf8);
+    if (!parsed) parsed = notify::parse_matcher(argument);
+    VAGT_TRY(const Matcher matcher, std::move(parsed));
     if (matcher.op() != MatchOp::Equal) {
       return Status::invalid("labels must be specified as key=value pairs");
     }

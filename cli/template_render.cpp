@@ -23,8 +23,8 @@ TemplateData::AlertData example_alert(TemplateData::Kv labels, TemplateData::Kv 
     alert.annotations[std::string("commonannotationkey") + n] =
         std::string("commonannotationvalue") + n;
   }
-  alert.starts_at = start;
-  alert.ends_at = end;
+  alert.starts_at = tmpl::GoTime::from(start);
+  alert.ends_at = tmpl::GoTime::from(end);
   alert.generator_url = "https://generatorurl.com";
   alert.fingerprint = fingerprint;
   return alert;

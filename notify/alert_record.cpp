@@ -21,8 +21,8 @@ NotifyAlert complete_alert(PostedAlert posted, Timestamp now, Duration resolve_t
   return alert;
 }
 
-Status check_alert(const PostedAlert& posted, const NotifyAlert& alert) {
-  if (posted.labels.empty()) return Status::invalid("at least one label pair required");
+Status check_alert(const NotifyAlert& alert) {
+  if (alert.labels.empty()) return Status::invalid("at least one label pair required");
   if (alert.ends_at < alert.starts_at) {
     return Status::invalid("start time must be before end time");
   }
@@ -46,7 +46,7 @@ NotifyAlert merge_alerts(const NotifyAlert& older, const NotifyAlert& newer) {
 
 std::string encode_alert(const NotifyAlert& alert) {
   RecordWriter w;
-  w.map(alert.labels.to_map()).map(alert.annotations);
+  w.labels(alert.labels).map(alert.annotations);
   w.time(alert.starts_at).time(alert.ends_at).time(alert.updated_at);
   w.number(alert.timeout ? 1 : 0).text(alert.generator_url);
   return w.take();

@@ -45,7 +45,7 @@ std::string fingerprint_text(uint64_t fingerprint);
 // Turns a post into an alert: SEMANTICS of absent times. `resolve_timeout` fills a missing end.
 NotifyAlert complete_alert(PostedAlert posted, Timestamp now, Duration resolve_timeout);
 // Why the alert cannot be taken; Ok when it can. Texts as Alertmanager words them.
-Status check_alert(const PostedAlert& posted, const NotifyAlert& alert);
+Status check_alert(const NotifyAlert& alert);
 
 // What is known after `newer` is posted over `older` (same labels).
 NotifyAlert merge_alerts(const NotifyAlert& older, const NotifyAlert& newer);

@@ -1,4 +1,8 @@
-#include "notify/dispatcher.h"
+#include "notify/compiled_config.h"
+
+#include <algorithm>
+
+#include "notify/renderer.h"
 
 namespace vagt::notify {
 
@@ -25,6 +29,41 @@ Result<std::shared_ptr<const CompiledConfig>> CompiledConfig::compile(Config con
   }
   out->config = std::move(config);
   return std::shared_ptr<const CompiledConfig>(std::move(out));
+}
+
+bool muted_by_time(const CompiledConfig& config, const RouteOptions& options, Timestamp now,
+                   std::vector<std::string>* names) {
+  const auto holds = [&](const std::string& name) {
+    const auto it = config.intervals.find(name);
+    return it != config.intervals.end() && it->second.contains(now);
+  };
+  const auto& active = options.active_time_intervals;
+  if (!active.empty() && std::none_of(active.begin(), active.end(), holds)) {
+    if (names != nullptr) *names = active;
+    return true;
+  }
+  bool muted = false;
+  for (const std::string& name : options.mute_time_intervals) {
+    if (!holds(name)) continue;
+    muted = true;
+    if (names != nullptr) names->push_back(name);
+  }
+  return muted;
+}
+
+Notification group_notification(const CompiledConfig& config, const Route& route,
+                                const Labels& labels, const std::string& key,
+                                const std::vector<AlertPtr>& alerts,
+                                const std::string& external_url, Timestamp now) {
+  Notification n;
+  n.receiver = route.options().receiver;
+  n.group_key = key;
+  n.group_labels = labels;
+  n.external_url = external_url;
+  n.now = now;
+  for (const AlertPtr& alert : alerts) n.alerts.push_back({alert, !alert->resolved(now)});
+  n.route_labels = render_route_labels(*config.templates, n, route.options().labels);
+  return n;
 }
 
 }  // namespace vagt::notify

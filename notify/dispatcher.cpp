@@ -60,26 +60,33 @@ Status Dispatcher::load(const KvStore& kv, Timestamp now) {
   VAGT_CHECK_OK(each(kLogPrefix, decode_log_entry, [&](const std::string& key, LogEntry entry) {
     log_entries_.put(key, std::move(entry));
   }));
+  VAGT_CHECK_OK(kv.scan(kSendingPrefix, [&](std::string_view key, std::string_view) {
+    interrupted_.emplace(key.substr(kSendingPrefix.size()));
+    return true;
+  }));
   return each(kGroupPrefix, decode_group_timer,
               [&](const std::string& id, GroupTimer timer) { saved_timers_[id] = timer; });
 }
 
 void Dispatcher::apply(std::shared_ptr<const CompiledConfig> config, Timestamp now) {
   now_ = now;
+  changed();
   for (const auto& [id, group] : groups_) {
     GroupTimer& timer = saved_timers_[id] = group->timer();
     // What the new configuration adds is told at once; the log keeps the rest from being repeated.
     if (timer.flushed) timer.due = now;
   }
+  group_of_.clear();
   groups_.clear();
   due_ = {};
   // Flushes under way keep their own reference to the old configuration.
   config_ = std::move(config);
+  route_lists_.clear();
   inhibitor_ = Inhibitor(config_->config.inhibit_rules);
   for (auto& [fingerprint, slot] : alerts_) {
     const bool done = slot.alert->resolved(now) && slot.held_by == 0;
     slot.held_by = 0;
-    slot.routes = config_->root->match(slot.alert->labels);
+    slot.routes = routes_of(slot.alert->labels);
     inhibitor_.update(slot.alert);
     if (!done) route_alert(slot, now);
   }
@@ -105,6 +112,7 @@ bool Dispatcher::within_limit(const NotifyAlert& alert) const {
 
 void Dispatcher::put(std::vector<NotifyAlert> alerts, Timestamp now) {
   now_ = now;
+  changed();
   for (NotifyAlert& alert : alerts) {
     const uint64_t fingerprint = alert.fingerprint();
     const auto known = alerts_.find(fingerprint);
@@ -129,36 +137,51 @@ void Dispatcher::put(std::vector<NotifyAlert> alerts, Timestamp now) {
     batch_.put(alert_key(fingerprint), encode_alert(*slot.alert));
     inhibitor_.update(slot.alert);
     if (config_ == nullptr) continue;
-    if (slot.routes.empty()) slot.routes = config_->root->match(slot.alert->labels);
+    if (slot.routes == nullptr) slot.routes = routes_of(slot.alert->labels);
     route_alert(slot, now);
   }
 }
 
+// A tree has few ways through it: the alerts that take the same one share its list.
+RouteList Dispatcher::routes_of(const Labels& labels) {
+  std::vector<const Route*> routes = config_->root->match(labels);
+  RouteList& list = route_lists_[routes];
+  if (list == nullptr) list = std::make_shared<const std::vector<const Route*>>(std::move(routes));
+  return list;
+}
+
 void Dispatcher::route_alert(Slot& slot, Timestamp now) {
-  for (const Route* route : slot.routes) insert_into(*route, slot.alert, now);
+  for (const Route* route : *slot.routes) insert_into(*route, slot.alert, now);
 }
 
 void Dispatcher::insert_into(const Route& route, const AlertPtr& alert, Timestamp now) {
-  auto fresh = std::make_unique<Group>(route, route.group_labels(alert->labels), now);
-  auto& group = groups_[fresh->id()];
-  const bool created = group == nullptr;
-  if (created) {
-    group = std::move(fresh);
-    if (const auto saved = saved_timers_.find(group->id());
-        saved != saved_timers_.end() && saved->second.receiver == route.options().receiver) {
-      GroupTimer timer = saved->second;
-      // Clocks carry on over restarts and reloads; a shorter interval counts at once.
-      const Duration longest =
-          timer.flushed ? route.options().group_interval : route.options().group_wait;
-      timer.due = std::clamp(timer.due, now, now + longest);
-      group->restore(timer);
-      saved_timers_.erase(saved);
-    }
+  GroupRef ref{&route, route.group_labels(alert->labels)};
+  const auto known = group_of_.find(ref);
+  const bool created = known == group_of_.end();
+  Group& group = created ? make_group(std::move(ref), now) : *known->second;
+  const Timestamp before = group.timer().due;
+  if (group.insert(alert, now)) ++alerts_[alert->fingerprint()].held_by;
+  if (created) save_timer(group);
+  if (created || group.timer().due != before) schedule(group);
+}
+
+Group& Dispatcher::make_group(GroupRef ref, Timestamp now) {
+  auto made = std::make_unique<Group>(*ref.route, ref.labels, now);
+  Group& group = *made;
+  group_of_.emplace(std::move(ref), made.get());
+  groups_[group.id()] = std::move(made);
+  const auto saved = saved_timers_.find(group.id());
+  if (saved == saved_timers_.end() || saved->second.receiver != group.route().options().receiver) {
+    return group;
   }
-  const Timestamp before = group->timer().due;
-  if (group->insert(alert, now)) ++alerts_[alert->fingerprint()].held_by;
-  if (created) save_timer(*group);
-  if (created || group->timer().due != before) schedule(*group);
+  GroupTimer timer = saved->second;
+  // Clocks carry on over restarts and reloads; a shorter interval counts at once.
+  const RouteOptions& options = group.route().options();
+  timer.due = std::clamp(timer.due, now,
+                         now + (timer.flushed ? options.group_interval : options.group_wait));
+  group.restore(timer);
+  saved_timers_.erase(saved);
+  return group;
 }
 
 void Dispatcher::schedule(const Group& group) { due_.emplace(group.timer().due, group.id()); }
@@ -241,8 +264,12 @@ void Dispatcher::shift(Duration by) {
 }
 
 void Dispatcher::remove_group(const std::string& id) {
+  changed();
   batch_.erase(group_key_of(id));
-  groups_.erase(id);
+  const auto it = groups_.find(id);
+  if (it == groups_.end()) return;
+  group_of_.erase({&it->second->route(), it->second->labels()});
+  groups_.erase(it);
 }
 
 void Dispatcher::release(uint64_t fingerprint) {
@@ -254,6 +281,7 @@ void Dispatcher::release(uint64_t fingerprint) {
 
 void Dispatcher::collect_garbage(Timestamp now) {
   next_gc_ = now + options_.alert_gc_interval;
+  changed();
   for (auto it = alerts_.begin(); it != alerts_.end();) {
     const Slot& slot = it->second;
     if (!slot.alert->resolved(now) || slot.held_by > 0) {
@@ -268,6 +296,8 @@ void Dispatcher::collect_garbage(Timestamp now) {
   inhibitor_.collect_garbage(now);
   for (const std::string& id : silences_.collect_garbage(now)) batch_.erase(silence_key(id));
   for (const std::string& key : log_entries_.collect_garbage(now)) batch_.erase(log_key_of(key));
+  for (const std::string& key : interrupted_) batch_.erase(sending_key(key));  // nobody asked since
+  interrupted_.clear();
   update_gauges(now);
 }
 

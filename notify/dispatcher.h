@@ -10,41 +10,17 @@
 #include <queue>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/kv_store.h"
 #include "base/log.h"
 #include "notify/delivery.h"
 #include "notify/group.h"
-#include "notify/inhibit.h"
 #include "notify/notification_log.h"
-#include "notify/notify_config.h"
-#include "notify/silence.h"
-#include "notify/views.h"
+#include "notify/snapshot.h"
 
 namespace vagt::notify {
-
-// A configuration ready to run: tree, notifiers and templates built. Immutable and shared.
-struct CompiledConfig {
-  struct Receiver {
-    struct Integration {
-      std::string name;
-      size_t position = 0;  // among those of the same type in this receiver
-      bool send_resolved = false;
-      std::shared_ptr<const Notifier> notifier;
-    };
-    std::string name;
-    std::map<std::string, std::string> labels;
-    std::vector<Integration> integrations;
-  };
-  Config config;
-  std::unique_ptr<const Route> root;
-  std::map<std::string, Receiver> receivers;
-  std::map<std::string, NamedTimeInterval> intervals;
-  std::shared_ptr<const TemplateLibrary> templates;
-
-  static Result<std::shared_ptr<const CompiledConfig>> compile(Config config);
-};
 
 class Dispatcher {
  public:
@@ -66,7 +42,6 @@ class Dispatcher {
   void put(std::vector<NotifyAlert> alerts, Timestamp now);
   Result<std::string> put_silence(Silence silence, Timestamp now);
   Status expire_silence(const std::string& id, Timestamp now);
-  const SilenceStore& silences() const { return silences_; }
 
   // Everything that is due at `now`. Then what is to be made durable is in batch().
   void step(Timestamp now);
@@ -76,8 +51,9 @@ class Dispatcher {
   void shift(Duration by);  // the wall clock jumped: due times move along
   size_t transfers_under_way() const { return deliveries_.transfers(); }
 
-  std::vector<AlertView> alerts(const AlertQuery& query, Timestamp now) const;
-  std::vector<GroupView> groups(const AlertQuery& query, Timestamp now) const;
+  // For other threads; made anew only after a change.
+  std::shared_ptr<const Snapshot> snapshot();
+  std::shared_ptr<const SilenceStore> silence_snapshot();
   std::vector<DeliveryView> recent() const { return {recent_.rbegin(), recent_.rend()}; }
   bool has_receiver(const std::string& name) const {
     return config_ != nullptr && config_->receivers.contains(name);
@@ -91,24 +67,34 @@ class Dispatcher {
  private:
   struct Slot {  // an alert and where it went
     AlertPtr alert;
-    std::vector<const Route*> routes;  // of the current configuration
-    int held_by = 0;                   // groups that hold it
+    RouteList routes;  // of the current configuration; null before the first
+    int held_by = 0;   // groups that hold it
+  };
+  struct GroupRef {  // what names a group while this configuration is in force
+    const Route* route;
+    Labels labels;
+    friend bool operator==(const GroupRef&, const GroupRef&) = default;
+  };
+  struct GroupRefHash {
+    size_t operator()(const GroupRef& ref) const {
+      return std::hash<const void*>()(ref.route) ^ ref.labels.hash();
+    }
   };
   struct Flush;  // one flush of one group, under way
   using Due = std::pair<Timestamp, std::string>;
 
+  RouteList routes_of(const Labels& labels);
   void route_alert(Slot& slot, Timestamp now);
+  void changed() { snapshot_.reset(); }  // what the snapshot shows
   void insert_into(const Route& route, const AlertPtr& alert, Timestamp now);
+  Group& make_group(GroupRef ref, Timestamp now);
   void schedule(const Group& group);
   void save_timer(const Group& group);
   void flush(Group& group, Timestamp now);
   std::vector<AlertPtr> unsuppressed(const Group& group, std::vector<AlertPtr> alerts,
                                      Timestamp now);
-  bool muted_by_time(const Group& group, Timestamp now, std::vector<std::string>* names) const;
   void notify(const std::shared_ptr<Flush>& flush,
               const CompiledConfig::Receiver::Integration& integration, Timestamp now);
-  Notification make_notification(const Group& group, const std::vector<AlertPtr>& alerts,
-                                 Timestamp now) const;
   void record(const std::string& key, LogEntry entry);
   void remember(const Flush& flush, const std::string& integration, const DeliveryResult& result,
                 Timestamp now);
@@ -117,18 +103,20 @@ class Dispatcher {
   void release(uint64_t fingerprint);
   void collect_garbage(Timestamp now);
   bool within_limit(const NotifyAlert& alert) const;
-  AlertStatusView status_of(const AlertPtr& alert, Timestamp now) const;
-  bool passes(const AlertQuery& query, const AlertView& view, Timestamp now) const;
 
   const Options options_;
   NotifyMetrics& metrics_;
   const base::Logger log_;
   std::shared_ptr<const CompiledConfig> config_;
   std::unordered_map<uint64_t, Slot> alerts_;
+  std::map<std::vector<const Route*>, RouteList> route_lists_;  // of config_
   std::map<std::string, size_t> per_alertname_;
   std::unordered_map<std::string, std::unique_ptr<Group>> groups_;
+  // The same groups, found without spelling their ids: every posted alert asks.
+  std::unordered_map<GroupRef, Group*, GroupRefHash> group_of_;
   std::unordered_map<std::string, GroupTimer> saved_timers_;  // of groups that do not exist (yet)
   std::unordered_map<std::string, int> under_way_;            // flushes by group id, over reloads
+  std::unordered_set<std::string> interrupted_;  // deliveries under way when the last run ended
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // stale entries are skipped
   Inhibitor inhibitor_;
   SilenceStore silences_;
@@ -136,6 +124,8 @@ class Dispatcher {
   DeliveryLoop deliveries_;
   std::deque<DeliveryView> recent_;
   KvBatch batch_;
+  std::shared_ptr<const Snapshot> snapshot_;  // null: something changed
+  std::shared_ptr<const SilenceStore> silence_copy_;
   Timestamp now_{}, dispatch_from_{}, next_gc_{}, next_gauges_{};
   std::mt19937_64 random_;
 };

@@ -43,7 +43,8 @@ void Dispatcher::flush(Group& group, Timestamp now) {
   ++under_way_[flush->group_id];
   if (const auto receiver = config_->receivers.find(flush->receiver);
       receiver != config_->receivers.end() && !flush->alerts.empty()) {
-    flush->base = make_notification(group, flush->alerts, now);
+    flush->base = group_notification(*config_, group.route(), group.labels(), group.key(),
+                                     flush->alerts, options_.external_url, now);
     for (const auto& integration : receiver->second.integrations) notify(flush, integration, now);
   }
   end(flush);
@@ -57,50 +58,15 @@ std::vector<AlertPtr> Dispatcher::unsuppressed(const Group& group, std::vector<A
   });
   if (alerts.size() < all) metrics_.suppressed("inhibition", all - alerts.size());
   if (alerts.empty()) return alerts;
-  if (muted_by_time(group, now, nullptr)) {
+  if (muted_by_time(*config_, group.route().options(), now, nullptr)) {
     const bool by_mute = group.route().options().active_time_intervals.empty();
     metrics_.suppressed(by_mute ? "mute_time_interval" : "active_time_interval", alerts.size());
     return {};
   }
   const size_t before = alerts.size();
-  std::erase_if(alerts,
-                [&](const AlertPtr& a) { return !silences_.silencing(a->labels, now).empty(); });
+  std::erase_if(alerts, [&](const AlertPtr& a) { return silences_.is_silenced(a->labels, now); });
   if (alerts.size() < before) metrics_.suppressed("silence", before - alerts.size());
   return alerts;
-}
-
-bool Dispatcher::muted_by_time(const Group& group, Timestamp now,
-                               std::vector<std::string>* names) const {
-  const RouteOptions& options = group.route().options();
-  const auto holds = [&](const std::string& name) {
-    const auto it = config_->intervals.find(name);
-    return it != config_->intervals.end() && it->second.contains(now);
-  };
-  const auto& active = options.active_time_intervals;
-  if (!active.empty() && std::none_of(active.begin(), active.end(), holds)) {
-    if (names != nullptr) *names = active;
-    return true;
-  }
-  bool muted = false;
-  for (const std::string& name : options.mute_time_intervals) {
-    if (!holds(name)) continue;
-    muted = true;
-    if (names != nullptr) names->push_back(name);
-  }
-  return muted;
-}
-
-Notification Dispatcher::make_notification(const Group& group, const std::vector<AlertPtr>& alerts,
-                                           Timestamp now) const {
-  Notification n;
-  n.receiver = group.route().options().receiver;
-  n.group_key = group.key();
-  n.group_labels = group.labels();
-  n.external_url = options_.external_url;
-  n.now = now;
-  for (const AlertPtr& alert : alerts) n.alerts.push_back({alert, !alert->resolved(now)});
-  n.route_labels = render_route_labels(*config_->templates, n, group.route().options().labels);
-  return n;
 }
 
 void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
@@ -144,10 +110,14 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
     job.notification.truncated_alerts = alerts.size() - limit;
     alerts.resize(limit);
   }
+  // Written while the provider thinks: after a kill it tells that the page may have arrived.
+  batch_.put(sending_key(key), {});
+  job.notification.perhaps_repeated = interrupted_.erase(key) > 0;
   ++flush->pending;
   deliveries_.start(
       std::move(job),
       [this, flush, key, entry, life, name = integration.name](DeliveryResult result) mutable {
+        batch_.erase(sending_key(key));
         if (result.sent) {
           entry.sent_at = now_;
           entry.expires_at = now_ + life;
@@ -198,6 +168,7 @@ void Dispatcher::end(const std::shared_ptr<Flush>& flush) {
   Group& group = *it->second;
   // After a reload the group is another one; it was told nothing of this flush.
   if (group.flushing()) {
+    changed();
     for (const uint64_t fingerprint : group.end_flush(flush->ok)) release(fingerprint);
   }
   if (group.empty()) {

@@ -5,7 +5,20 @@
 namespace vagt::notify {
 
 Inhibitor::Inhibitor(std::vector<InhibitRuleConfig> rules) {
-  for (InhibitRuleConfig& rule : rules) rules_.push_back({std::move(rule), {}});
+  for (InhibitRuleConfig& rule : rules) {
+    rules_.emplace_back().config = std::make_shared<const InhibitRuleConfig>(std::move(rule));
+  }
+}
+
+Inhibitor::Sources& Inhibitor::Rule::own() {
+  if (shared) sources = std::make_shared<Sources>(*sources);
+  shared = false;
+  return *sources;
+}
+
+Inhibitor Inhibitor::share() {
+  for (Rule& rule : rules_) rule.shared = true;
+  return *this;
 }
 
 std::string Inhibitor::equal_key(const InhibitRuleConfig& rule, const Labels& labels) {
@@ -16,8 +29,8 @@ std::string Inhibitor::equal_key(const InhibitRuleConfig& rule, const Labels& la
 
 void Inhibitor::update(const AlertPtr& alert) {
   for (Rule& rule : rules_) {
-    if (!matches_all(rule.config.source_matchers, alert->labels)) continue;
-    auto& sources = rule.sources[equal_key(rule.config, alert->labels)];
+    if (!matches_all(rule.config->source_matchers, alert->labels)) continue;
+    auto& sources = rule.own()[equal_key(*rule.config, alert->labels)];
     const auto known = std::find_if(sources.begin(), sources.end(),
                                     [&](const AlertPtr& s) { return s->labels == alert->labels; });
     if (known != sources.end()) {
@@ -30,23 +43,24 @@ void Inhibitor::update(const AlertPtr& alert) {
 
 void Inhibitor::collect_garbage(Timestamp now) {
   for (Rule& rule : rules_) {
-    for (auto it = rule.sources.begin(); it != rule.sources.end();) {
+    Sources& sources = rule.own();
+    for (auto it = sources.begin(); it != sources.end();) {
       std::erase_if(it->second, [&](const AlertPtr& s) { return s->resolved(now); });
-      it = it->second.empty() ? rule.sources.erase(it) : std::next(it);
+      it = it->second.empty() ? sources.erase(it) : std::next(it);
     }
   }
 }
 
 std::optional<uint64_t> Inhibitor::inhibited_by(const Labels& labels, Timestamp now) const {
   for (const Rule& rule : rules_) {
-    if (rule.sources.empty() || !matches_all(rule.config.target_matchers, labels)) continue;
-    const auto found = rule.sources.find(equal_key(rule.config, labels));
-    if (found == rule.sources.end()) continue;
+    if (rule.sources->empty() || !matches_all(rule.config->target_matchers, labels)) continue;
+    const auto found = rule.sources->find(equal_key(*rule.config, labels));
+    if (found == rule.sources->end()) continue;
     // An alert on both sides is not muted by another that is on both sides, itself included.
-    const bool two_sided = matches_all(rule.config.source_matchers, labels);
+    const bool two_sided = matches_all(rule.config->source_matchers, labels);
     for (const AlertPtr& source : found->second) {
       if (source->resolved(now)) continue;
-      if (two_sided && matches_all(rule.config.target_matchers, source->labels)) continue;
+      if (two_sided && matches_all(rule.config->target_matchers, source->labels)) continue;
       return source->fingerprint();
     }
   }

@@ -64,6 +64,12 @@ bool label_set_before(const Labels& a, const Labels& b) {
   return false;
 }
 
+std::string Notification::reason_text() const {
+  std::string text(notify::reason_text(reason));
+  if (perhaps_repeated) text += ", perhaps a repeat";
+  return text;
+}
+
 bool Notification::any_firing() const {
   return std::any_of(alerts.begin(), alerts.end(),
                      [](const NotificationAlert& a) { return a.firing; });

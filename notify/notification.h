@@ -27,9 +27,12 @@ struct Notification {
   Timestamp now{};
   std::map<std::string, std::string> receiver_data;  // of the last delivery, see LogEntry
   size_t truncated_alerts = 0;                       // left out by max_alerts
+  // It was being sent when the process ended: whoever reads it may have read it before.
+  bool perhaps_repeated = false;
   // Not empty: send plain text only, beginning with this note; the first form was refused.
   std::string plain_note;
 
+  std::string reason_text() const;
   bool any_firing() const;
   std::string_view status() const { return any_firing() ? "firing" : "resolved"; }
 };

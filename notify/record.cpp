@@ -29,6 +29,12 @@ RecordWriter& RecordWriter::map(const std::map<std::string, std::string>& m) {
   return *this;
 }
 
+RecordWriter& RecordWriter::labels(const Labels& labels) {
+  number(labels.size());
+  for (const Label& label : labels.items()) text(label.name).text(label.value);
+  return *this;
+}
+
 RecordReader::RecordReader(std::string_view in) : in_(in) {
   if (number() != 1) bad_ = true;
 }

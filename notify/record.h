@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/labels.h"
 #include "base/status.h"
 #include "base/time.h"
 
@@ -24,6 +25,7 @@ class RecordWriter {
   RecordWriter& time(Timestamp t);
   RecordWriter& text(std::string_view s);
   RecordWriter& map(const std::map<std::string, std::string>& m);
+  RecordWriter& labels(const Labels& labels);  // as map() writes them
   std::string take() { return std::move(out_); }
 
  private:

@@ -5,6 +5,10 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
+
+#include "base/mutex.h"
+#include "template/escape_text.h"
 
 namespace vagt::notify {
 namespace {
@@ -21,33 +25,25 @@ std::vector<std::string> expand(const std::string& pattern) {
   return out;
 }
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
+// The function table is the set's, so a function can only tell by its thread whose text is running.
 struct TemplateLibrary::Scope {
-  const RouteLabel* route_label = nullptr;  // null outside run()
+  base::Mutex mutex;
+  std::map<std::thread::id, const RouteLabel*> running VAGT_GUARDED_BY(mutex);
+
+  const RouteLabel* exchange(const RouteLabel* now) {
+    base::MutexLock lock(mutex);
+    const RouteLabel*& mine = running[std::this_thread::get_id()];
+    const RouteLabel* before = std::exchange(mine, now);
+    if (now == nullptr) running.erase(std::this_thread::get_id());
+    return before;
+  }
+  const RouteLabel* find() {
+    base::MutexLock lock(mutex);
+    const auto it = running.find(std::this_thread::get_id());
+    return it == running.end() ? nullptr : it->second;
+  }
 };
 
 TemplateLibrary::TemplateLibrary(tmpl::TemplateSet set, std::shared_ptr<Scope> scope)
@@ -61,8 +57,9 @@ Result<std::shared_ptr<const TemplateLibrary>> TemplateLibrary::load(
       [scope](std::span<const tmpl::TemplateValue> args) -> Result<tmpl::TemplateValue> {
     const auto* name = args.size() == 1 ? std::get_if<std::string>(&args[0].storage()) : nullptr;
     if (name == nullptr) return Status::invalid("routeLabels wants one name");
-    if (scope->route_label == nullptr) return tmpl::TemplateValue(std::string());
-    VAGT_TRY(std::string value, (*scope->route_label)(*name));
+    const RouteLabel* route_label = scope->find();
+    if (route_label == nullptr) return tmpl::TemplateValue(std::string());
+    VAGT_TRY(std::string value, (*route_label)(*name));
     return tmpl::TemplateValue(std::move(value));
   };
   tmpl::TemplateSet set(std::move(functions), tmpl::MissingKey::Zero);
@@ -83,15 +80,18 @@ Result<std::shared_ptr<const TemplateLibrary>> TemplateLibrary::load(
 
 Result<std::string> TemplateLibrary::run(const std::string& source, const tmpl::TemplateValue& data,
                                          const RouteLabel& route_label, tmpl::Escape escape) const {
-  const RouteLabel* outer = scope_->route_label;  // route labels may run templates themselves
-  scope_->route_label = &route_label;
+  const RouteLabel* outer =
+      scope_->exchange(&route_label);  // route labels may run texts themselves
   auto out = set_.render(source, data, escape);
-  scope_->route_label = outer;
+  scope_->exchange(outer);
   return out;
 }
 
 Renderer::Renderer(const TemplateLibrary& library, const Notification& n)
-    : library_(library), n_(n), data_(template_data(n).to_value()) {}
+    : library_(library),
+      n_(n),
+      data_(template_data(n).to_value()),
+      mark_repeat_(n.perhaps_repeated) {}
 
 Result<std::string> Renderer::run(std::string_view field, const std::string& source,
                                   tmpl::Escape escape) {
@@ -115,22 +115,27 @@ std::string Renderer::readable(std::string_view field, const std::string& source
   const bool html = escape == tmpl::Escape::Html;
   if (!n_.plain_note.empty()) {
     const std::string plain = n_.plain_note + "\n" + plain_summary(n_);
-    return html ? "<pre>" + escape_html(plain) + "</pre>" : plain;
+    return html ? "<pre>" + tmpl::escape_html(plain) + "</pre>" : plain;
   }
   auto out = run(field, source, escape);
   if (out.ok()) return std::move(out).value();
   const std::string plain = "The template of " + std::string(field) +
                             " failed, this is a plain account: " + out.error().message() + "\n" +
                             plain_summary(n_);
-  return html ? "<pre>" + escape_html(plain) + "</pre>" : plain;
+  return html ? "<pre>" + tmpl::escape_html(plain) + "</pre>" : plain;
+}
+
+std::string Renderer::marked(std::string text) {
+  if (text.empty() || !std::exchange(mark_repeat_, false)) return text;
+  return "(perhaps a repeat) " + text;
 }
 
 std::string Renderer::text(std::string_view field, const std::string& source) {
-  return readable(field, source, tmpl::Escape::None);
+  return marked(readable(field, source, tmpl::Escape::None));
 }
 
 std::string Renderer::html(std::string_view field, const std::string& source) {
-  return readable(field, source, tmpl::Escape::Html);
+  return marked(readable(field, source, tmpl::Escape::Html));
 }
 
 std::string Renderer::part(std::string_view field, const std::string& source) {

@@ -22,7 +22,7 @@ class TemplateLibrary {
   static Result<std::shared_ptr<const TemplateLibrary>> load(const std::vector<std::string>& files);
   const tmpl::TemplateSet& set() const { return set_; }
 
-  // Runs a text over data; `routeLabels "x"` looks in `route_labels`. One thread at a time.
+  // Runs a text over data; `routeLabels "x"` asks `route_label`. Any thread.
   Result<std::string> run(const std::string& source, const tmpl::TemplateValue& data,
                           const std::function<Result<std::string>(const std::string&)>& route_label,
                           tmpl::Escape escape) const;
@@ -52,11 +52,13 @@ class Renderer {
 
  private:
   Result<std::string> run(std::string_view field, const std::string& source, tmpl::Escape escape);
+  std::string marked(std::string text);
   std::string readable(std::string_view field, const std::string& source, tmpl::Escape escape);
   const TemplateLibrary& library_;
   const Notification& n_;
   tmpl::TemplateValue data_;
   std::vector<std::string> errors_;
+  bool mark_repeat_;  // the first text of this message says that it may be a repeat
 };
 
 // Route labels rendered for a group: templates may refer to each other through routeLabels "x";

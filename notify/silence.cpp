@@ -133,50 +133,72 @@ std::vector<Silence> SilenceStore::list(Timestamp now) const {
   return out;
 }
 
-std::vector<std::string> SilenceStore::silencing(const Labels& labels, Timestamp now) const {
-  std::vector<std::string> out;
+template <class Visit>
+void SilenceStore::each_silencing(const Labels& labels, Timestamp now, Visit visit) const {
   const auto consider = [&](const std::vector<Entry>& entries) {
     for (const Entry& entry : entries) {
       const Silence& silence = silences_.at(entry.id);
       if (silence.state(now) != SilenceState::Active) continue;
-      if (matches_all(silence.matcher_sets[entry.set], labels)) out.push_back(entry.id);
+      if (matches_all(silence.matcher_sets[entry.set], labels) && !visit(entry.id)) return false;
     }
+    return true;
   };
   if (!by_equal_.empty()) {
+    std::string key;
     for (const Label& label : labels.items()) {
-      const auto it = by_equal_.find(equal_key(label.name, label.value));
-      if (it != by_equal_.end()) consider(it->second);
+      key.assign(label.name).append("\xff").append(label.value);
+      const auto it = by_equal_.find(key);
+      if (it != by_equal_.end() && !consider(it->second)) return;
     }
   }
   consider(unindexed_);
+}
+
+std::vector<std::string> SilenceStore::silencing(const Labels& labels, Timestamp now) const {
+  std::vector<std::string> out;
+  each_silencing(labels, now, [&](const std::string& id) {
+    out.push_back(id);
+    return true;
+  });
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
-void SilenceStore::restore(Silence silence) {
-  std::string id = silence.id;
-  silences_[id] = std::move(silence);
-  reindex(id);
+bool SilenceStore::is_silenced(const Labels& labels, Timestamp now) const {
+  bool found = false;
+  each_silencing(labels, now, [&](const std::string&) { return !(found = true); });
+  return found;
 }
 
-void SilenceStore::reindex(const std::string& id) {
+void SilenceStore::restore(Silence silence) {
   ++version_;
-  for (auto& [key, entries] : by_equal_) {
-    std::erase_if(entries, [&](const Entry& e) { return e.id == id; });
+  unindex(silence.id);
+  Silence& kept = silences_[silence.id];
+  kept = std::move(silence);
+  index(kept);
+}
+
+void SilenceStore::index(const Silence& silence) {
+  for (size_t set = 0; set < silence.matcher_sets.size(); ++set) {
+    list_of(silence.matcher_sets[set]).push_back({silence.id, set});
   }
-  std::erase_if(unindexed_, [&](const Entry& e) { return e.id == id; });
+}
+
+// Only the lists that the silence as it was is in: a store of thousands is filled one by one.
+void SilenceStore::unindex(const std::string& id) {
   const Silence* silence = find(id);
   if (silence == nullptr) return;
-  for (size_t set = 0; set < silence->matcher_sets.size(); ++set) {
-    const auto& matchers = silence->matcher_sets[set];
-    const auto equal = std::find_if(matchers.begin(), matchers.end(), [](const Matcher& m) {
-      return m.op() == MatchOp::Equal && !m.value().empty();
-    });
-    auto& entries =
-        equal == matchers.end() ? unindexed_ : by_equal_[equal_key(equal->name(), equal->value())];
-    entries.push_back({id, set});
+  for (const auto& set : silence->matcher_sets) {
+    std::erase_if(list_of(set), [&](const Entry& e) { return e.id == id; });
   }
+}
+
+std::vector<SilenceStore::Entry>& SilenceStore::list_of(const std::vector<Matcher>& matchers) {
+  const auto equal = std::find_if(matchers.begin(), matchers.end(), [](const Matcher& m) {
+    return m.op() == MatchOp::Equal && !m.value().empty();
+  });
+  return equal == matchers.end() ? unindexed_ : by_equal_[equal_key(equal->name(), equal->value())];
 }
 
 std::vector<std::string> SilenceStore::collect_garbage(Timestamp now) {
@@ -185,8 +207,9 @@ std::vector<std::string> SilenceStore::collect_garbage(Timestamp now) {
     if (silence.ends_at + retention_ <= now) removed.push_back(id);
   }
   for (const std::string& id : removed) {
+    ++version_;
+    unindex(id);
     silences_.erase(id);
-    reindex(id);
   }
   return removed;
 }

@@ -32,7 +32,8 @@ struct SilenceLimits {
   size_t max_size_bytes = 0;  // --silences.max-silence-size-bytes of one; 0: no limit
 };
 
-// Owned by the notify thread; no locks. Changes are reported through `changed`, to be made durable.
+// Owned by the notify thread; no locks; others read copies. Changes are reported through `changed`,
+// to be made durable.
 class SilenceStore {
  public:
   // What a change wrote: the caller persists every id in `changed` (or removes it when gone).
@@ -56,17 +57,24 @@ class SilenceStore {
   // Ids of the active silences that match, in order of id.
   std::vector<std::string> silencing(const Labels& labels, Timestamp now) const;
 
+  bool is_silenced(const Labels& labels, Timestamp now) const;
+
   // Removes what has been expired for longer than the retention; the removed ids.
   std::vector<std::string> collect_garbage(Timestamp now);
   void restore(Silence silence);
   uint64_t version() const { return version_; }
 
  private:
-  void reindex(const std::string& id);
   struct Entry {
     std::string id;
     size_t set;
   };
+  void index(const Silence& silence);
+  void unindex(const std::string& id);
+  std::vector<Entry>& list_of(const std::vector<Matcher>& matchers);  // of the index
+  // Calls with the id of every active silence that matches, until one says stop.
+  template <class Visit>
+  void each_silencing(const Labels& labels, Timestamp now, Visit visit) const;
   const SilenceLimits limits_;
   const Duration retention_;
   std::map<std::string, Silence> silences_;

@@ -184,8 +184,8 @@ class AlertObject final : public TemplateObject {
     if (name == "Status") return boxed(alert_.status);
     if (name == "Labels") return boxed(object<KvObject>(alert_.labels));
     if (name == "Annotations") return boxed(object<KvObject>(alert_.annotations));
-    if (name == "StartsAt") return boxed(alert_.starts_at);
-    if (name == "EndsAt") return boxed(alert_.ends_at);
+    if (name == "StartsAt") return boxed(tmpl::make_time(alert_.starts_at));
+    if (name == "EndsAt") return boxed(tmpl::make_time(alert_.ends_at));
     if (name == "GeneratorURL") return boxed(alert_.generator_url);
     if (name == "Fingerprint") return boxed(alert_.fingerprint);
     return nullptr;
@@ -196,9 +196,8 @@ class AlertObject final : public TemplateObject {
   std::string type_name() const override { return "template.Alert"; }
   std::string print() const override {
     return "{" + alert_.status + " " + pairs_text(sorted_pairs(alert_.labels)) + " " +
-           pairs_text(sorted_pairs(alert_.annotations)) + " " + format_rfc3339(alert_.starts_at) +
-           " " + format_rfc3339(alert_.ends_at) + " " + alert_.generator_url + " " +
-           alert_.fingerprint + "}";
+           pairs_text(sorted_pairs(alert_.annotations)) + " " + alert_.starts_at.to_string() + " " +
+           alert_.ends_at.to_string() + " " + alert_.generator_url + " " + alert_.fingerprint + "}";
   }
   std::optional<std::string> to_json() const override {
     std::string out;
@@ -209,8 +208,8 @@ class AlertObject final : public TemplateObject {
       for (const auto& [name, value] : *map) w.key(name).string(value);
       w.end_object();
     }
-    w.key("startsAt").string(format_rfc3339(alert_.starts_at));
-    w.key("endsAt").string(format_rfc3339(alert_.ends_at));
+    w.key("startsAt").string(alert_.starts_at.to_rfc3339());
+    w.key("endsAt").string(alert_.ends_at.to_rfc3339());
     w.key("generatorURL").string(alert_.generator_url);
     w.key("fingerprint").string(alert_.fingerprint).end_object();
     return out;
@@ -295,7 +294,7 @@ TemplateData template_data(const Notification& n) {
   data.receiver = quote_regex(n.receiver);
   data.status = n.status();
   data.external_url = n.external_url;
-  data.notification_reason = reason_text(n.reason);
+  data.notification_reason = n.reason_text();
   data.group_labels = n.group_labels.to_map();
   data.common_labels = common_labels(n);
   data.common_annotations = common_annotations(n);
@@ -305,8 +304,8 @@ TemplateData template_data(const Notification& n) {
     a.status = item.firing ? "firing" : "resolved";
     a.labels = item.alert->labels.to_map();
     a.annotations = item.alert->annotations;
-    a.starts_at = item.alert->starts_at;
-    a.ends_at = item.firing ? kNoTime : item.alert->ends_at;
+    a.starts_at = tmpl::GoTime::from(item.alert->starts_at);
+    if (!item.firing) a.ends_at = tmpl::GoTime::from(item.alert->ends_at);
     a.generator_url = item.alert->generator_url;
     a.fingerprint = fingerprint_text(item.alert->fingerprint());
   }

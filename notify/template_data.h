@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/time.h"
 #include "notify/notification.h"
+#include "template/go_time.h"
 #include "template/template.h"
 
 namespace vagt::notify {
@@ -19,7 +19,7 @@ struct TemplateData {
   struct AlertData {
     std::string status, generator_url, fingerprint;
     Kv labels, annotations;
-    Timestamp starts_at = kNoTime, ends_at = kNoTime;
+    tmpl::GoTime starts_at = tmpl::GoTime::zero(), ends_at = tmpl::GoTime::zero();
   };
   std::string receiver, status, external_url, notification_reason;
   std::vector<AlertData> alerts;

@@ -27,11 +27,11 @@ Status read_map(const json::object& object, std::string_view name, TemplateData:
   return {};
 }
 
-Status read_time(const json::object& object, std::string_view name, Timestamp& out) {
+Status read_time(const json::object& object, std::string_view name, tmpl::GoTime& out) {
   std::string text;
   VAGT_CHECK_OK(read_text(object, name, text));
   if (text.empty()) return {};
-  VAGT_TRY(out, parse_rfc3339(text));
+  VAGT_TRY(out, tmpl::parse_rfc3339_time(text));
   return {};
 }
 

@@ -72,7 +72,7 @@ std::string webhook_json(const Notification& n, size_t omitted) {
   write_map(w, "commonAnnotations", common_annotations(n));
   member(w, "externalURL", n.external_url);
   write_map(w, "routeLabels", n.route_labels);
-  member(w, "notification_reason", reason_text(n.reason));
+  member(w, "notification_reason", n.reason_text());
   member(w, "version", "4");
   member(w, "groupKey", n.group_key);
   w.key("truncatedAlerts").integer(static_cast<int64_t>(omitted));

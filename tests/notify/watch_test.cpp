@@ -191,7 +191,48 @@ TEST(Watch, KilledWhileTheProviderThinksAsksAgain) {
   w.transport.hold = false;
   w.kill_and_restart();
   w.run_for(seconds(6));
-  EXPECT_EQ(w.sent(), 2u) << "no answer was on record";
+  ASSERT_EQ(w.sent(), 2u) << "no answer was on record";
+  EXPECT_THAT(w.transport.sent[0].body, Not(HasSubstr("perhaps a repeat")));
+  EXPECT_THAT(w.transport.sent[1].body, HasSubstr("first notification, perhaps a repeat"));
+  for (const auto& [key, value] : w.kv.records) EXPECT_THAT(key, Not(HasSubstr("sending")));
+}
+
+TEST(Watch, APostOfManyAlertsIsTakenWhole) {
+  Watch w;
+  w.apply(small_config());
+  std::vector<PostedAlert> many(2500);
+  for (size_t i = 0; i < many.size(); ++i) {
+    many[i].labels = alert("Hot", "n" + std::to_string(i));
+    many[i].ends_at = w.clock.now() + hours(1);
+  }
+  many[1700].labels = Labels();
+  EXPECT_THAT(w.manager->put_alerts(many), StatusIs(Code::InvalidArgument));
+  EXPECT_THAT(w.manager->alerts({}), SizeIs(2499));
+  w.run_for(seconds(2));
+  EXPECT_EQ(w.sent(), 1u);
+  EXPECT_THAT(w.manager->put_alerts({}), IsOk());
+}
+
+// What a reader holds does not change under its eyes, and the next one sees the change.
+TEST(Watch, InhibitionSeenByReadersFollowsEveryChange) {
+  Watch w;
+  Config config = small_config();
+  InhibitRuleConfig rule;
+  rule.source_matchers = {equal("alertname", "Down")};
+  rule.target_matchers = {equal("alertname", "Hot")};
+  config.inhibit_rules.push_back(rule);
+  w.apply(config);
+  w.post(alert("Hot"), hours(1));
+  const auto before = w.manager->alerts({});
+  ASSERT_THAT(before, SizeIs(1));
+  w.post(alert("Down"), hours(1));
+  EXPECT_EQ(before[0].status.state, "active");
+  AlertQuery hot;
+  hot.filters = {equal("alertname", "Hot")};
+  ASSERT_THAT(w.manager->alerts(hot), SizeIs(1));
+  EXPECT_EQ(w.manager->alerts(hot)[0].status.state, "suppressed");
+  w.post(alert("Down"), Duration(-100));
+  EXPECT_EQ(w.manager->alerts(hot)[0].status.state, "active");
 }
 
 TEST(Watch, AFullDiskDoesNotStopPaging) {

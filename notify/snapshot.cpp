@@ -1,9 +1,10 @@
-// What the API asks the dispatcher.
+#include "notify/snapshot.h"
+
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "base/regex.h"
-#include "notify/dispatcher.h"
 
 namespace vagt::notify {
 namespace {
@@ -53,36 +54,49 @@ class ReceiverFilter {
   mutable std::map<std::string, bool> known_;
 };
 
+bool passes(const AlertQuery& query, const AlertStatusView& status) {
+  if (!query.active && status.state == "active") return false;
+  if (!query.silenced && !status.silenced_by.empty()) return false;
+  return query.inhibited || status.inhibited_by.empty();
+}
+
+// The group's alerts that the query shows, in payload order.
+std::vector<AlertPtr> asked_for(const Snapshot::HeldGroup& group, const AlertQuery& query,
+                                Timestamp now) {
+  std::vector<AlertPtr> out;
+  for (const AlertPtr& alert : group.alerts) {
+    if (!alert->resolved(now) && matches_all(query.filters, alert->labels)) out.push_back(alert);
+  }
+  sort_for_payload(out);
+  return out;
+}
+
 }  // namespace
 
-AlertStatusView Dispatcher::status_of(const AlertPtr& alert, Timestamp now) const {
+AlertStatusView alert_status(const SilenceStore& silences, const Inhibitor& inhibitor,
+                             const Labels& labels, Timestamp now) {
   AlertStatusView status;
-  status.silenced_by = silences_.silencing(alert->labels, now);
-  if (const auto source = inhibitor_.inhibited_by(alert->labels, now)) {
+  status.silenced_by = silences.silencing(labels, now);
+  if (const auto source = inhibitor.inhibited_by(labels, now)) {
     status.inhibited_by.push_back(fingerprint_text(*source));
   }
   if (!status.silenced_by.empty() || !status.inhibited_by.empty()) status.state = "suppressed";
   return status;
 }
 
-bool Dispatcher::passes(const AlertQuery& query, const AlertView& view, Timestamp) const {
-  if (!query.active && view.status.state == "active") return false;
-  if (!query.silenced && !view.status.silenced_by.empty()) return false;
-  return query.inhibited || view.status.inhibited_by.empty();
-}
-
-std::vector<AlertView> Dispatcher::alerts(const AlertQuery& query, Timestamp now) const {
+std::vector<AlertView> Snapshot::alert_views(const AlertQuery& query, Timestamp now) const {
   std::vector<AlertView> out;
-  if (config_ == nullptr) return out;
-  const ReceiverFilter receivers(query, *config_);
-  for (const auto& [fingerprint, slot] : alerts_) {
-    if (slot.alert->resolved(now) || !matches_all(query.filters, slot.alert->labels)) continue;
+  if (config == nullptr) return out;
+  const ReceiverFilter receivers(query, *config);
+  for (const RoutedAlert& routed : alerts) {
+    const NotifyAlert& alert = *routed.alert;
+    if (alert.resolved(now) || !matches_all(query.filters, alert.labels)) continue;
     AlertView view;
-    view.receivers = receiver_names(slot.routes);
+    view.receivers = receiver_names(*routed.routes);
     if (!receivers.takes_any(view.receivers)) continue;
-    view.alert = slot.alert;
-    view.status = status_of(slot.alert, now);
-    if (passes(query, view, now)) out.push_back(std::move(view));
+    view.alert = routed.alert;
+    view.status = alert_status(*silences, inhibitor, alert.labels, now);
+    if (passes(query, view.status)) out.push_back(std::move(view));
   }
   std::sort(out.begin(), out.end(), [](const AlertView& a, const AlertView& b) {
     return a.alert->fingerprint() < b.alert->fingerprint();
@@ -90,39 +104,38 @@ std::vector<AlertView> Dispatcher::alerts(const AlertQuery& query, Timestamp now
   return out;
 }
 
-std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now) const {
+std::vector<GroupView> Snapshot::group_views(const AlertQuery& query, Timestamp now) const {
   std::vector<GroupView> out;
-  if (config_ == nullptr) return out;
-  const ReceiverFilter receivers(query, *config_);
+  if (config == nullptr) return out;
+  const ReceiverFilter receivers(query, *config);
   // By alert: the receivers of the groups that this answer shows, one for each group.
   std::unordered_map<uint64_t, std::multiset<std::string>> reached;
-  for (const auto& [id, group] : groups_) {
-    const RouteOptions& options = group->route().options();
+  for (const HeldGroup& group : groups) {
+    const RouteOptions& options = group.route->options();
     if (!receivers.takes(options.receiver)) continue;
     std::vector<std::string> muted_by;
-    const bool muted = muted_by_time(*group, now, &muted_by);
+    const bool muted = muted_by_time(*config, options, now, &muted_by);
     if (muted && !query.muted) continue;
     GroupView view;
-    std::vector<AlertPtr> kept;
-    for (const auto& [fingerprint, alert] : group->alerts()) {
-      if (!alert->resolved(now) && matches_all(query.filters, alert->labels)) kept.push_back(alert);
-    }
-    sort_for_payload(kept);
+    const std::vector<AlertPtr> kept = asked_for(group, query, now);
     for (const AlertPtr& alert : kept) {
       AlertView one;
       one.alert = alert;
-      one.status = status_of(alert, now);
+      one.status = alert_status(*silences, inhibitor, alert->labels, now);
       one.status.muted_by = muted_by;
       if (muted) one.status.state = "suppressed";
-      if (!passes(query, one, now)) continue;
+      if (!passes(query, one.status)) continue;
       reached[alert->fingerprint()].insert(options.receiver);
       view.alerts.push_back(std::move(one));
     }
     if (view.alerts.empty()) continue;
-    view.labels = group->labels();
+    view.labels = group.labels;
     view.receiver = options.receiver;
-    if (!options.labels.empty())
-      view.route_labels = make_notification(*group, kept, now).route_labels;
+    if (!options.labels.empty()) {
+      view.route_labels = group_notification(*config, *group.route, group.labels, group.key, kept,
+                                             external_url, now)
+                              .route_labels;
+    }
     out.push_back(std::move(view));
   }
   for (GroupView& group : out) {
@@ -136,31 +149,6 @@ std::vector<GroupView> Dispatcher::groups(const AlertQuery& query, Timestamp now
     return label_set_before(a.labels, b.labels);
   });
   return out;
-}
-
-void Dispatcher::update_silence_gauges(Timestamp now) {
-  double counts[3] = {0, 0, 0};
-  for (const auto& [id, silence] : silences_.all())
-    counts[static_cast<size_t>(silence.state(now))] += 1;
-  metrics_.silences_expired.set(counts[static_cast<size_t>(SilenceState::Expired)]);
-  metrics_.silences_active.set(counts[static_cast<size_t>(SilenceState::Active)]);
-  metrics_.silences_pending.set(counts[static_cast<size_t>(SilenceState::Pending)]);
-}
-
-void Dispatcher::update_gauges(Timestamp now) {
-  // Costs a look at every alert: seldom enough not to matter.
-  constexpr Duration kEvery = std::chrono::seconds(15);
-  next_gauges_ = now + kEvery;
-  update_silence_gauges(now);
-  metrics_.groups.set(static_cast<double>(groups_.size()));
-  double active = 0, suppressed = 0;
-  for (const auto& [fingerprint, slot] : alerts_) {
-    if (slot.alert->resolved(now)) continue;
-    (status_of(slot.alert, now).state == "active" ? active : suppressed) += 1;
-  }
-  metrics_.alerts_active.set(active);
-  metrics_.alerts_suppressed.set(suppressed);
-  metrics_.alerts_unprocessed.set(0);
 }
 
 }  // namespace vagt::notify
