@@ -98,7 +98,7 @@ rocksdb::ColumnFamilyOptions family_options(Family family,
   if (family == Family::Series) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.write_buffer_size = 4u << 20;
+  options.write_buffer_size = 3u << 20;
   options.max_write_buffer_number = 3;
   options.arena_block_size = 64u << 10;
   options.target_file_size_base = 16u << 20;

@@ -71,7 +71,7 @@ class SortedFile {
 
 struct DatabaseOptions {
   std::string path;
-  size_t memtable_bytes = 8u << 20;  // of all families together
+  size_t memtable_bytes = 6u << 20;  // of all families together
   size_t cache_bytes = 6u << 20;     // blocks, shared
   base::Logger log;
 };

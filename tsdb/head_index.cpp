@@ -115,7 +115,20 @@ void HeadIndex::release_pair(PairId id) {
 std::vector<PairId> HeadIndex::intern(const Labels& labels) {
   std::vector<PairId> pairs;
   pairs.reserve(labels.size());
-  for (const Label& label : labels.items()) pairs.push_back(acquire_pair(label));
+  // Series of a page come one after the other and share most labels: a look at the one before
+  // saves three lookups.
+  for (const Label& label : labels.items()) {
+    const PairId guess = pairs.size() < before_.size() ? before_[pairs.size()] : kNoPair;
+    if (guess != kNoPair && pairs_[guess].references > 0 &&
+        symbols_.text(pairs_[guess].pair.value) == label.value &&
+        symbols_.text(pairs_[guess].pair.name) == label.name) {
+      ++pairs_[guess].references;
+      pairs.push_back(guess);
+    } else {
+      pairs.push_back(acquire_pair(label));
+    }
+  }
+  before_ = pairs;
   return pairs;
 }
 

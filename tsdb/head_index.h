@@ -77,6 +77,7 @@ class HeadIndex {
   size_t size_ = 0, used_ = 0;
   std::vector<Pair> pairs_;
   std::vector<PairId> free_pairs_;
+  std::vector<PairId> before_;  // of the series last interned; some may be free by now
   std::unordered_map<uint64_t, PairId> pair_ids_;
   std::unordered_map<Symbol, std::unordered_set<Symbol>> values_;  // of a name
 };
