@@ -67,9 +67,10 @@ ScrapeManager::Impl::Impl(ScrapeManagerOptions options, tsdb::Store& store, Cloc
 ScrapeManager::Impl::~Impl() { stop(); }
 
 void ScrapeManager::Impl::start() {
-  watcher_ = std::make_unique<FileWatcher>([this] { folders_changed(); });
+  auto watcher = std::make_unique<FileWatcher>([this] { folders_changed(); });
   {
     base::MutexLock lock(mutex_);
+    watcher_ = std::move(watcher);
     watch_folders();
   }
   timer_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
@@ -83,11 +84,13 @@ void ScrapeManager::Impl::stop() {
   timer_.request_stop();
   changed_.notify_all();
   if (timer_.joinable()) timer_.join();
-  watcher_.reset();
+  std::unique_ptr<FileWatcher> watcher;  // its thread is joined without the lock
   {
     base::MutexLock lock(mutex_);
+    watcher = std::move(watcher_);
     for (auto& [name, pool] : pools_) retire_sources(pool);
   }
+  watcher.reset();
   drop_retired();
   cut_short_.request_stop();
   fetcher_.reset();  // answers under way come back as cancelled

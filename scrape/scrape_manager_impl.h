@@ -121,7 +121,8 @@ class ScrapeManager::Impl {
       VAGT_GUARDED_BY(mutex_);  // by fingerprint
   // Their threads are joined without the lock.
   std::vector<std::shared_ptr<DiscoveryRunner>> retired_ VAGT_GUARDED_BY(mutex_);
-  bool is_watched_ VAGT_GUARDED_BY(mutex_) = false;  // all folders of target files are
+  std::unique_ptr<FileWatcher> watcher_ VAGT_GUARDED_BY(mutex_);  // null: not started
+  bool is_watched_ VAGT_GUARDED_BY(mutex_) = false;               // all folders of target files are
   bool is_woken_ VAGT_GUARDED_BY(mutex_) = false;
   bool is_stopping_ VAGT_GUARDED_BY(mutex_) = false;
   std::vector<std::shared_ptr<void>> gauges_;
@@ -131,7 +132,6 @@ class ScrapeManager::Impl {
   std::stop_source cut_short_;  // pages that are being read
   std::unique_ptr<Fetcher> fetcher_;
   std::unique_ptr<base::WorkerPool> workers_, large_pages_;
-  std::unique_ptr<FileWatcher> watcher_;  // null: not started
   std::jthread timer_;
 };
 

@@ -16,6 +16,7 @@ using kubernetes::Access;
 using kubernetes::Cluster;
 using kubernetes::Reflector;
 using kubernetes::Resource;
+using kubernetes::resource_of;
 using kubernetes::Selection;
 using std::chrono::steady_clock;
 
@@ -37,24 +38,6 @@ struct Follower {
   std::shared_ptr<std::atomic<bool>> is_wanted;
   steady_clock::time_point asked{};
 };
-
-Resource resource_of(KubernetesRole role) {
-  switch (role) {
-    case KubernetesRole::Node:
-      return Resource::Nodes;
-    case KubernetesRole::Service:
-      return Resource::Services;
-    case KubernetesRole::Endpoints:
-      return Resource::Endpoints;
-    case KubernetesRole::EndpointSlice:
-      return Resource::EndpointSlices;
-    case KubernetesRole::Ingress:
-      return Resource::Ingresses;
-    case KubernetesRole::Pod:
-      break;
-  }
-  return Resource::Pods;
-}
 
 // What the role's targets are made of.
 std::set<Resource> resources_of(const KubernetesDiscoveryConfig& config) {

@@ -363,6 +363,8 @@ class Builder {
   const Cluster& cluster_;
 };
 
+}  // namespace
+
 Resource resource_of(KubernetesRole role) {
   switch (role) {
     case KubernetesRole::Node:
@@ -380,8 +382,6 @@ Resource resource_of(KubernetesRole role) {
   }
   return Resource::Pods;
 }
-
-}  // namespace
 
 TargetGroups targets_of(const KubernetesDiscoveryConfig& config, const Cluster& cluster) {
   const Builder builder(config, cluster);

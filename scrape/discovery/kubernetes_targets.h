@@ -14,6 +14,8 @@ namespace vagt::scrape::kubernetes {
 using Store = std::map<std::string, ObjectPtr>;
 using Cluster = std::map<Resource, Store>;
 
+Resource resource_of(KubernetesRole role);
+
 // One group for each object of the role.
 TargetGroups targets_of(const KubernetesDiscoveryConfig& config, const Cluster& cluster);
 
