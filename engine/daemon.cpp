@@ -187,7 +187,7 @@ struct Daemon::Parts {
   std::unique_ptr<rules::RuleManager> rules;
   std::unique_ptr<scrape::ScrapeManager> scrape;
 
-  std::unique_ptr<base::WorkerPool> control, queries, reloads;
+  std::unique_ptr<base::WorkerPool> control, queries, reloads, alerts_in, alert_lists;
   std::unique_ptr<api::Router> router;
   std::unique_ptr<api::QueryContext> query_context;
   std::unique_ptr<api::StatusContext> status_context;
@@ -306,7 +306,13 @@ void Daemon::Parts::add_routes() {
       .name = "query", .threads = query_threads(flags), .max_queue = 1024, .nice = 5});
   reloads = std::make_unique<base::WorkerPool>(
       base::WorkerPool::Options{.name = "reload", .threads = 1, .max_queue = 16, .nice = 5});
+  alerts_in = std::make_unique<base::WorkerPool>(
+      base::WorkerPool::Options{.name = "alerts-in", .threads = 2, .max_queue = 4096, .nice = 0});
+  alert_lists = std::make_unique<base::WorkerPool>(
+      base::WorkerPool::Options{.name = "alert-lists", .threads = 2, .max_queue = 1024, .nice = 5});
   router = std::make_unique<api::Router>(*control, *queries, *reloads, flags.route_prefix);
+  router->give(api::Lane::Alerts, *alerts_in);
+  router->give(api::Lane::Lists, *alert_lists);
   query_context = std::make_unique<api::QueryContext>(api::QueryContext{
       *store, clock, parse_options(flags), [this] {
         query::EvalOptions options;
@@ -327,7 +333,7 @@ void Daemon::Parts::add_routes() {
   lifecycle_context = std::make_unique<api::LifecycleContext>(api::LifecycleContext{
       registry, flags.enable_lifecycle || flags.plain_alertmanager(), flags.enable_lifecycle,
       [this] { return ready.load(); }, [this] { return store->degraded(); },
-      [this] { return reload(); }, [this] { quit = true; }});
+      [this] { return reload(); }, [this] { quit = true; }, flags.plain_alertmanager()});
   write_context = std::make_unique<api::WriteContext>(
       api::WriteContext{*store, flags.enable_remote_write_receiver, 1u << 30,
                         metrics.samples_imported(), metrics.samples_refused()});
@@ -376,6 +382,8 @@ void Daemon::Parts::stop() {
   ready = false;
   if (server) server->stop();
   reloads.reset();
+  alerts_in.reset();
+  alert_lists.reset();
   queries.reset();
   control.reset();
   if (scrape) scrape->stop();

@@ -154,17 +154,18 @@ net::ServerResponse delete_silence(const AlertmanagerContext& context, const net
 void add_alertmanager_routes(Router& router, const AlertmanagerContext& context) {
   using Function = net::ServerResponse (*)(const AlertmanagerContext&, const net::ServerRequest&,
                                            const PathArgs&);
-  const auto add = [&](std::string_view method, std::string_view path, Function function) {
-    router.add({method}, path, Lane::Control,
+  const auto add = [&](std::string_view method, std::string_view path, Function function,
+                       Lane lane = Lane::Control) {
+    router.add({method}, path, lane,
                [&context, function](const net::ServerRequest& request, const PathArgs& args) {
                  return function(context, request, args);
                });
   };
   add("GET", "/api/v2/status", get_status);
   add("GET", "/api/v2/receivers", get_receivers);
-  add("GET", "/api/v2/alerts", get_alerts);
-  add("POST", "/api/v2/alerts", post_alerts);
-  add("GET", "/api/v2/alerts/groups", get_groups);
+  add("GET", "/api/v2/alerts", get_alerts, Lane::Lists);
+  add("POST", "/api/v2/alerts", post_alerts, Lane::Alerts);
+  add("GET", "/api/v2/alerts/groups", get_groups, Lane::Lists);
   add("GET", "/api/v2/silences", get_silences);
   add("POST", "/api/v2/silences", post_silence);
   add("GET", "/api/v2/silence/{id}", get_silence);

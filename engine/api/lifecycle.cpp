@@ -8,13 +8,16 @@ namespace {
 net::ServerResponse healthy(const LifecycleContext& context) {
   // Degraded is still healthy to a supervisor: a restart would not help and would end the paging.
   const std::string why = context.unhealthy();
-  std::string text = "Prometheus Server is Healthy.\n";
-  if (!why.empty()) text += "Degraded: " + why + "\n";
+  std::string text = context.plain_alertmanager ? "OK" : "Prometheus Server is Healthy.\n";
+  if (!why.empty())
+    text += (context.plain_alertmanager ? "\nDegraded: " : "Degraded: ") + why + "\n";
   return net::ServerResponse::text(200, std::move(text));
 }
 
 net::ServerResponse ready(const LifecycleContext& context) {
-  if (context.ready()) return net::ServerResponse::text(200, "Prometheus Server is Ready.\n");
+  if (context.ready())
+    return net::ServerResponse::text(
+        200, context.plain_alertmanager ? "OK" : "Prometheus Server is Ready.\n");
   return net::ServerResponse::text(503, "Service Unavailable");
 }
 

@@ -16,6 +16,7 @@ struct LifecycleContext {
   std::function<std::string()> unhealthy;  // what is degraded, in words; "" when nothing is
   std::function<Status()> reload;          // waits for the reload
   std::function<void()> quit;              // begins a graceful stop
+  bool plain_alertmanager = false;         // healthy and ready are said in its words
 };
 
 // `context` must outlive the router.

@@ -18,7 +18,9 @@ using Endpoint = std::function<net::ServerResponse(const net::ServerRequest&, co
 // Inline answers on the I/O thread what costs nothing: health and readiness wait for nobody.
 // Control answers alerts, silences and status and is never queued behind queries. Reload is for the
 // one request that may take long and must keep nobody else waiting.
-enum class Lane : uint8_t { Inline, Control, Query, Reload };
+// Alerts takes posted alerts in, Lists answers with many of them: both may be long and neither
+// waits behind queries.
+enum class Lane : uint8_t { Inline, Control, Query, Reload, Alerts, Lists };
 
 class Router {
  public:
@@ -27,6 +29,12 @@ class Router {
   Router(base::WorkerPool& control, base::WorkerPool& query, base::WorkerPool& reload,
          std::string prefix = "")
       : control_(control), query_(query), reload_(reload), prefix_(std::move(prefix)) {}
+
+  // A pool of its own for Alerts and Lists, which are Control's without one. It must outlive the
+  // router. Before the first request.
+  void give(Lane lane, base::WorkerPool& pool) {
+    (lane == Lane::Alerts ? alerts_ : lists_) = &pool;
+  }
 
   // `pattern`: "/api/v1/label/{name}/values"; {…} takes one path segment, a last {path...} the
   // rest.
@@ -53,12 +61,27 @@ class Router {
   static bool matches(const Route& route, const std::vector<std::string_view>& segments,
                       PathArgs& args);
   base::WorkerPool& pool(Lane lane) const {
-    return lane == Lane::Control ? control_ : lane == Lane::Reload ? reload_ : query_;
+    switch (lane) {
+      case Lane::Query:
+        return query_;
+      case Lane::Reload:
+        return reload_;
+      case Lane::Alerts:
+        return alerts_ != nullptr ? *alerts_ : control_;
+      case Lane::Lists:
+        return lists_ != nullptr ? *lists_ : control_;
+      case Lane::Inline:
+      case Lane::Control:
+        break;
+    }
+    return control_;
   }
 
   base::WorkerPool& control_;
   base::WorkerPool& query_;
   base::WorkerPool& reload_;
+  base::WorkerPool* alerts_ = nullptr;
+  base::WorkerPool* lists_ = nullptr;
   const std::string prefix_;
   std::vector<std::shared_ptr<const Route>> routes_;  // shared with the tasks under way
 };
