@@ -26,7 +26,8 @@ struct EvalOptions {
 
 // What one node of a plan did in a run, the nodes below it included in `seconds`.
 struct NodeCost {
-  const Expr* expr = nullptr;                  // inside the plan
+  std::string expr;  // as print_expr() has it
+  ValueType type = ValueType::None;
   size_t depth = 0;                            // 0: the root
   uint64_t series_read = 0, samples_read = 0;  // by a selector, from the store or a shared read
   uint64_t series = 0, values = 0;             // handed to the node above

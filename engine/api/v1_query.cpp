@@ -256,8 +256,8 @@ net::ServerResponse explain(const QueryContext& context, const net::ServerReques
     w.integer(static_cast<int64_t>(stats.peak_samples)).key("nodes").begin_array();
     for (const query::NodeCost& node : stats.nodes) {
       w.begin_object().key("depth").integer(static_cast<int64_t>(node.depth));
-      w.key("expr").string(query::print_expr(*node.expr));
-      w.key("type").string(query::value_type_name(node.expr->type));
+      w.key("expr").string(node.expr);
+      w.key("type").string(query::value_type_name(node.type));
       w.key("seriesRead").integer(static_cast<int64_t>(node.series_read));
       w.key("samplesRead").integer(static_cast<int64_t>(node.samples_read));
       w.key("series").integer(static_cast<int64_t>(node.series));

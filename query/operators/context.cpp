@@ -6,6 +6,7 @@
 
 #include "base/number_text.h"
 #include "query/operators/selector_read.h"
+#include "query/parse.h"
 
 namespace vagt::query {
 namespace {
@@ -34,7 +35,8 @@ EvalContext::EvalContext(const Plan& a_plan, const EvalOptions& an_options, Step
 void EvalContext::list_nodes(const PlanNode& node, size_t depth) {
   costs_.emplace(node.expr, stats.nodes.size());
   NodeCost cost;
-  cost.expr = node.expr;
+  cost.expr = print_expr(*node.expr);
+  cost.type = node.expr->type;
   cost.depth = depth;
   stats.nodes.push_back(cost);
   for (const PlanNode& child : node.children) list_nodes(child, depth + 1);

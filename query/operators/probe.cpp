@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-
-#include "query/parse.h"
+#include <utility>
 
 namespace vagt::query {
 namespace {
@@ -17,9 +16,12 @@ class Probe final : public Operator {
     VAGT_TRY(const bool more, timed(out));
     // A selector has counted its reading already.
     cost_.seconds = before + last_;
-    cost_.series += out.rows();
-    cost_.values +=
-        static_cast<uint64_t>(std::count(out.present.begin(), out.present.end(), uint8_t{1}));
+    for (size_t row = 0; row < out.rows(); ++row) {
+      const std::span<const uint8_t> mask = std::as_const(out).mask(row);
+      const auto values = std::count(mask.begin(), mask.end(), uint8_t{1});
+      cost_.series += values > 0 ? 1 : 0;
+      cost_.values += static_cast<uint64_t>(values);
+    }
     return more;
   }
 
@@ -39,9 +41,8 @@ class Probe final : public Operator {
   double last_ = 0;
 };
 
-std::string short_text(const Expr& expr) {
+std::string short_text(const std::string& text) {
   constexpr size_t kMost = 100;
-  std::string text = print_expr(expr);
   if (text.size() <= kMost) return text;
   size_t end = kMost;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
@@ -58,8 +59,8 @@ std::string explain_run(const EvalStats& stats) {
   std::string out;
   for (const NodeCost& node : stats.nodes) {
     out.append(node.depth * 2, ' ');
-    out += short_text(*node.expr);
-    out += fmt::format("  # {}", value_type_name(node.expr->type));
+    out += short_text(node.expr);
+    out += fmt::format("  # {}", value_type_name(node.type));
     if (node.series_read > 0)
       out += fmt::format(", {} series with {} samples read", node.series_read, node.samples_read);
     if (node.series > 0)
