@@ -65,7 +65,11 @@ void add_admin_routes(Router& router, const AdminContext& context) {
   const auto add = [&](std::string_view verb, Function function) {
     router.add({"POST", "PUT"}, fmt::format("/api/v1/admin/tsdb/{}", verb), Lane::Query,
                [&context, function](const net::ServerRequest& request, const PathArgs&) {
-                 if (!context.enabled) return v1_error(V1Error::Unavailable, "admin APIs disabled");
+                 if (!context.enabled) {
+                   auto refusal = v1_error(V1Error::Unavailable, "admin APIs disabled");
+                   refusal.status = 500;  // upstream's status for this, and clients may know it
+                   return refusal;
+                 }
                  return function(context, request);
                });
   };

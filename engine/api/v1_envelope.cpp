@@ -170,12 +170,7 @@ void append_json_value(std::string& out, double v) {
   char buffer[64];
   const auto [end, error] =
       std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific);
-  std::string text(buffer, error == std::errc() ? end : buffer);
-  // "1e-09" is "1e-9" here, as in Prometheus's encoder.
-  const size_t n = text.size();
-  if (n >= 4 && text[n - 4] == 'e' && text[n - 3] == '-' && text[n - 2] == '0')
-    text.erase(n - 2, 1);
-  out += text;
+  out.append(buffer, error == std::errc() ? end : buffer);  // "1e-09", as Go's strconv has it
 }
 
 void append_json_time(std::string& out, Timestamp t) {

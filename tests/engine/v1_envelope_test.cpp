@@ -25,7 +25,7 @@ std::string time_text(int64_t millis) {
 TEST(V1Json, ValuesAsPrometheusSpellsThem) {
   EXPECT_EQ(value_text(1e6), "1000000");
   EXPECT_EQ(value_text(1e21), "1e+21");
-  EXPECT_EQ(value_text(1e-7), "1e-7");
+  EXPECT_EQ(value_text(1e-7), "1e-07");
   EXPECT_EQ(value_text(1.5e-10), "1.5e-10");
   EXPECT_EQ(value_text(0), "0");
   EXPECT_EQ(value_text(std::nan("")), "NaN");
