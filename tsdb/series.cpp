@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <utility>
 
 #include "tsdb/bytes.h"
 #include "tsdb/live_block.h"
@@ -182,8 +183,7 @@ void Series::close_open() {
 void Series::close_all(uint64_t order) {
   close_open();
   if (extra_ == nullptr || extra_->late.columns.t.empty()) return;
-  RawColumns late = std::move(extra_->late.columns);
-  extra_->late.columns.clear();
+  RawColumns late = std::exchange(extra_->late.columns, {});
   push_closed(late, order);
 }
 
@@ -223,8 +223,7 @@ bool Series::append_late(int64_t t, double v, uint64_t order) {
   late.v.insert(late.v.begin() + at, v);
   dirty = true;
   if (late.size() < kMaxLate) return true;
-  RawColumns full = std::move(late);
-  late.clear();
+  RawColumns full = std::exchange(late, {});
   push_closed(full, order);
   return true;
 }
