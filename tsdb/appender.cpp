@@ -83,10 +83,13 @@ class RocksAppender final : public Appender {
     if (labels.empty()) return Status::invalid("a series needs at least one label");
     Head::Found found = core_.head_.find(labels, false);
     if (found.ref != SeriesRef::None && !found.fresh) return found.ref;
-    for (const FreshSeries& mine : batch_.fresh)
-      if (mine.slot == found.slot && found.ref != SeriesRef::None) return found.ref;
+    if (found.ref != SeriesRef::None && fresh_.find(found.slot) != StagedIndex::kNone)
+      return found.ref;
     VAGT_TRY(found, core_.find_or_create(labels));
-    if (found.fresh) batch_.fresh.push_back({found.slot, labels});
+    if (found.fresh) {
+      fresh_.set(found.slot, static_cast<uint32_t>(batch_.fresh.size()));
+      batch_.fresh.push_back({found.slot, labels});
+    }
     return found.ref;
   }
 
@@ -180,6 +183,7 @@ class RocksAppender final : public Appender {
     late_.clear();
     disk_.clear();
     index_.clear();
+    fresh_.clear();
     last_slot_ = HeadIndex::kNone;
   }
 
@@ -188,6 +192,7 @@ class RocksAppender final : public Appender {
   TimeBounds bounds_;
   uint32_t now_;
   CommitBatch batch_;
+  StagedIndex fresh_;  // slot → index in batch_.fresh
   StagedIndex index_;
   std::map<std::pair<Slot, int64_t>, uint64_t> late_;
   DiskLookup disk_;

@@ -64,6 +64,16 @@ TEST_F(RocksStoreTest, LateSamplesMergeOverMemoryAndDisk) {
   EXPECT_EQ(contents().at(gpu(0)), expected);
 }
 
+// A page may bring hundreds of thousands, each more than once: quadratic work takes minutes.
+TEST_F(RocksStoreTest, ManyNewSeriesInOneBatchTakeLinearTime) {
+  open();
+  const auto appender = store_->appender();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 300'000; ++i) ASSERT_THAT(appender->series(gpu(i)), test::IsOk());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
 TEST_F(RocksStoreTest, ASecondOpenIsRefused) {
   open();
   EXPECT_THAT(RocksStore::open(options_), StatusIs(Code::Unavailable, "in use"));
