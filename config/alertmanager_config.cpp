@@ -68,7 +68,7 @@ Status read_list(const YamlNode* list, Read read, std::vector<T>& out) {
 class Loader {
  public:
   Loader(const YamlNode& root, const std::string& path, const AlertmanagerLoadOptions& options)
-      : root_(root) {
+      : root_(root), path_(path) {
     context_.base_dir = std::filesystem::path(path).parent_path().string();
     context_.syntax = options.syntax;
     context_.warnings = &config_.warnings;
@@ -149,6 +149,7 @@ class Loader {
 
   Status route() {
     const YamlNode* node = root_.find("route");
+    if (root_.is_null()) return Status::invalid(path_ + ":1:1: no route provided in config");
     if (node == nullptr || node->is_null()) return root_.error("no route provided in config");
     VAGT_CHECK_OK(read_route(*node, context_, config_.route));
     VAGT_CHECK_OK(check_root(*node, config_.route));
@@ -159,6 +160,7 @@ class Loader {
   }
 
   const YamlNode& root_;
+  const std::string path_;
   AlertmanagerContext context_;
   notify::Config config_;
 };

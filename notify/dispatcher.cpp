@@ -60,9 +60,8 @@ Status Dispatcher::load(const KvStore& kv, Timestamp now) {
   VAGT_CHECK_OK(each(kLogPrefix, decode_log_entry, [&](const std::string& key, LogEntry entry) {
     log_entries_.put(key, std::move(entry));
   }));
-  VAGT_CHECK_OK(kv.scan(kSendingPrefix, [&](std::string_view key, std::string_view) {
-    interrupted_.emplace(key.substr(kSendingPrefix.size()));
-    return true;
+  VAGT_CHECK_OK(each(kSendingPrefix, decode_log_entry, [&](const std::string& key, LogEntry entry) {
+    interrupted_[key] = std::move(entry);
   }));
   return each(kGroupPrefix, decode_group_timer,
               [&](const std::string& id, GroupTimer timer) { saved_timers_[id] = timer; });
@@ -296,7 +295,8 @@ void Dispatcher::collect_garbage(Timestamp now) {
   inhibitor_.collect_garbage(now);
   for (const std::string& id : silences_.collect_garbage(now)) batch_.erase(silence_key(id));
   for (const std::string& key : log_entries_.collect_garbage(now)) batch_.erase(log_key_of(key));
-  for (const std::string& key : interrupted_) batch_.erase(sending_key(key));  // nobody asked since
+  for (const auto& [key, entry] : interrupted_)
+    batch_.erase(sending_key(key));  // nobody asked since
   interrupted_.clear();
   update_gauges(now);
 }

@@ -10,7 +10,6 @@
 #include <queue>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/kv_store.h"
@@ -116,7 +115,7 @@ class Dispatcher {
   std::unordered_map<GroupRef, Group*, GroupRefHash> group_of_;
   std::unordered_map<std::string, GroupTimer> saved_timers_;  // of groups that do not exist (yet)
   std::unordered_map<std::string, int> under_way_;            // flushes by group id, over reloads
-  std::unordered_set<std::string> interrupted_;  // deliveries under way when the last run ended
+  std::unordered_map<std::string, LogEntry> interrupted_;     // under way when the last run ended
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // stale entries are skipped
   Inhibitor inhibitor_;
   SilenceStore silences_;

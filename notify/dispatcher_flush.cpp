@@ -80,8 +80,15 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
   std::sort(entry.firing.begin(), entry.firing.end());
   std::sort(entry.resolved.begin(), entry.resolved.end());
   const LogEntry* last = log_entries_.find(key);
-  const NotifyReason reason = needs_notification(
-      last, entry.firing, entry.resolved, integration.send_resolved, flush->repeat_interval, now);
+  NotifyReason reason = needs_notification(last, entry.firing, entry.resolved,
+                                           integration.send_resolved, flush->repeat_interval, now);
+  const auto interrupted = interrupted_.find(key);
+  const bool was_interrupted = interrupted != interrupted_.end();
+  // What may have been told before a kill, and is not on record, has to be told that it is over.
+  if (reason == NotifyReason::None && was_interrupted && entry.firing.empty() &&
+      !interrupted->second.firing.empty()) {
+    reason = NotifyReason::AllResolved;
+  }
   if (reason == NotifyReason::None) return;
   if (last != nullptr) entry.receiver_data = last->receiver_data;
 
@@ -111,8 +118,11 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
     alerts.resize(limit);
   }
   // Written while the provider thinks: after a kill it tells that the page may have arrived.
-  batch_.put(sending_key(key), {});
-  job.notification.perhaps_repeated = interrupted_.erase(key) > 0;
+  batch_.put(sending_key(key), encode_log_entry(entry));
+  if (was_interrupted) {
+    job.notification.perhaps_repeated = interrupted->second.firing.empty() == entry.firing.empty();
+    interrupted_.erase(interrupted);
+  }
   ++flush->pending;
   deliveries_.start(
       std::move(job),

@@ -95,6 +95,7 @@ TEST(AlertmanagerConfig, NamesThePlace) {
   fault("route: {receiver: nope}\nreceivers: [{name: r}]",
         R"(undefined receiver "nope" used in route)");
   fault("receivers: [{name: r}]", "no route provided in config");
+  fault("", "alertmanager.yml:1:1: no route provided in config");
   fault("route: {receiver: r, routes: [{matchers: ['a=~[']}]}\nreceivers: [{name: r}]",
         "alertmanager.yml:1:");
   fault("route: {receiver: r}\nreceivers: [{name: r, webhook_configs: [{url: 'ftp://x'}]}]",

@@ -197,6 +197,22 @@ TEST(Watch, KilledWhileTheProviderThinksAsksAgain) {
   for (const auto& [key, value] : w.kv.records) EXPECT_THAT(key, Not(HasSubstr("sending")));
 }
 
+TEST(Watch, WhatMayHaveBeenToldBeforeAKillIsToldToBeOver) {
+  Watch w;
+  w.apply(small_config());
+  w.transport.hold = true;
+  w.post(alert("Hot"), hours(1));
+  w.run_for(seconds(2));
+  ASSERT_EQ(w.sent(), 1u) << "it may have arrived";
+  w.transport.hold = false;
+  w.kill_and_restart();
+  w.post(alert("Hot"), Duration(-100));
+  w.run_for(seconds(8));
+  ASSERT_EQ(w.sent(), 2u);
+  EXPECT_THAT(w.transport.sent[1].body, HasSubstr(R"("status":"resolved")"));
+  EXPECT_THAT(w.transport.sent[1].body, Not(HasSubstr("perhaps a repeat")));
+}
+
 TEST(Watch, APostOfManyAlertsIsTakenWhole) {
   Watch w;
   w.apply(small_config());
