@@ -305,7 +305,7 @@ void Daemon::Parts::add_routes() {
   queries = std::make_unique<base::WorkerPool>(base::WorkerPool::Options{
       .name = "query", .threads = query_threads(flags), .max_queue = 1024, .nice = 5});
   reloads = std::make_unique<base::WorkerPool>(
-      base::WorkerPool::Options{.name = "reload", .threads = 1, .max_queue = 16, .nice = 5});
+      base::WorkerPool::Options{.name = "reload", .threads = 1, .max_queue = 16, .nice = 0});
   alerts_in = std::make_unique<base::WorkerPool>(
       base::WorkerPool::Options{.name = "alerts-in", .threads = 2, .max_queue = 4096, .nice = 0});
   alert_lists = std::make_unique<base::WorkerPool>(
