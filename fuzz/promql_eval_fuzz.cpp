@@ -1,5 +1,6 @@
 // Any bytes as a query over a small store, under tight limits: a result without two series of the
 // same labels, or an error with words. Never a crash, never without end.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
