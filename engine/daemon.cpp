@@ -19,6 +19,7 @@
 #include "engine/api/v1_write.h"
 #include "engine/builtin_alerts.h"
 #include "engine/configuration.h"
+#include "engine/query_page.h"
 #include "engine/self_metrics.h"
 #include "engine/status_page.h"
 #include "net/http_client.h"
@@ -265,7 +266,11 @@ std::string Daemon::Parts::nobody_paged() const {
 // Puts a configuration in force and tells the log, the metrics and the page how that went.
 Status Daemon::Parts::load(Result<Configuration> configuration) {
   std::vector<std::string> notices;
-  if (configuration.ok()) notices = configuration->notices;
+  std::string notify_file;
+  if (configuration.ok()) {
+    notices = configuration->notices;
+    notify_file = configuration->notify_file;
+  }
   const Status status =
       configuration.ok() ? apply(std::move(configuration).value()) : configuration.error();
   {
@@ -281,7 +286,8 @@ Status Daemon::Parts::load(Result<Configuration> configuration) {
   metrics.nobody_paged(!nobody.empty());
   if (!nobody.empty()) log.warn("NOBODY WILL BE PAGED", {{"reason", nobody}});
   log.info("configuration loaded",
-           {{"file", flags.plain_alertmanager() ? flags.alertmanager_config : flags.config_file}});
+           {{"file", flags.plain_alertmanager() ? "" : flags.config_file},
+            {"alertmanager_file", notify_file.empty() ? "none" : notify_file}});
   return {};
 }
 
@@ -352,6 +358,7 @@ void Daemon::Parts::add_routes() {
   api::add_write_routes(*router, *write_context);
   api::add_admin_routes(*router, *admin_context);
   add_status_page(*router, *page_context);
+  add_query_page(*router, *query_context);
 }
 
 Status Daemon::Parts::serve() {

@@ -158,7 +158,7 @@ std::vector<FlagSpec> web_flags() {
       {"web.enable-remote-write-receiver", "false", "Accept remote write at /api/v1/write.", true,
        true, into_bool(&Flags::enable_remote_write_receiver)},
       {"web.max-import-bytes", "536870912",
-       "Largest body of /api/v1/import and /api/v1/write, as sent.", false, true,
+       "Largest body of /api/v1/import/prometheus and /api/v1/write, as sent.", false, true,
        into_int(&Flags::max_import_bytes)},
       {"web.max-bodies-bytes", "1073741824",
        "Bodies of all requests under way together, the first 256 KiB of each not counted; "

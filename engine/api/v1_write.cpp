@@ -37,8 +37,11 @@ net::ServerResponse remote_write(const WriteContext& context, const net::ServerR
 // One import: series of the page by their text, so that a repeated series is looked up once.
 class Import {
  public:
-  Import(tsdb::Store& store, std::stop_token stop)
-      : store_(store), stop_(std::move(stop)), appender_(store.import_appender()) {}
+  Import(tsdb::Store& store, exposition::Format format, std::stop_token stop)
+      : store_(store),
+        format_(format),
+        stop_(std::move(stop)),
+        appender_(store.import_appender()) {}
 
   // On an error the batches before it are stored; outcome() counts them only.
   Status run(std::string_view body) {
@@ -53,7 +56,7 @@ class Import {
   static constexpr size_t kBatch = 100'000;
 
   Status read(std::string_view body) {
-    exposition::Parser parser(body, exposition::Format::Text);
+    exposition::Parser parser(body, format_);
     while (parser.next()) {
       const exposition::Entry& entry = parser.entry();
       if (entry.kind != exposition::EntryKind::Sample) continue;
@@ -120,6 +123,7 @@ class Import {
   }
 
   tsdb::Store& store_;
+  const exposition::Format format_;
   const std::stop_token stop_;
   std::unique_ptr<tsdb::Appender> appender_;
   std::unordered_map<std::string_view, tsdb::SeriesRef> refs_;  // keys are views into the body
@@ -138,7 +142,12 @@ net::ServerResponse import_text(const WriteContext& context, const net::ServerRe
     inflated = std::move(result).value();
     body = inflated;
   }
-  Import import(context.store, request.closed);
+  // OpenMetrics counts its time stamps in seconds.
+  const bool is_open_metrics =
+      request.header("Content-Type").find("application/openmetrics-text") != std::string_view::npos;
+  Import import(context.store,
+                is_open_metrics ? exposition::Format::OpenMetrics : exposition::Format::Text,
+                request.closed);
   const Status status = import.run(body);
   count(context, import.outcome());
   if (!status.ok())
