@@ -1,5 +1,6 @@
 // One flush of a group: suppress, ask the log, send through every integration, write the log.
 #include <algorithm>
+#include <iterator>
 
 #include "notify/dispatcher.h"
 #include "notify/store_keys.h"
@@ -10,6 +11,18 @@ namespace {
 // The log outlives the retention where repeats are rarer than that: else they would come early.
 Duration log_life(Duration retention, Duration repeat_interval) {
   return std::max(retention, 2 * repeat_interval);
+}
+
+// Of ascending lists.
+std::vector<uint64_t> united(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+  std::vector<uint64_t> out;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+bool intersect(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+  return std::any_of(a.begin(), a.end(), [&](uint64_t fingerprint) {
+    return std::binary_search(b.begin(), b.end(), fingerprint);
+  });
 }
 
 }  // namespace
@@ -118,16 +131,27 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
     alerts.resize(limit);
   }
   // Written while the provider thinks: after a kill it tells that the page may have arrived.
-  batch_.put(sending_key(key), encode_log_entry(entry));
+  LogEntry sending = entry;  // all that may have been told without being on record
   if (was_interrupted) {
-    job.notification.perhaps_repeated = interrupted->second.firing.empty() == entry.firing.empty();
+    const LogEntry& before = interrupted->second;
+    job.notification.perhaps_repeated = entry.firing.empty()
+                                            ? intersect(entry.resolved, before.resolved)
+                                            : intersect(entry.firing, before.firing);
+    sending.firing = united(entry.firing, before.firing);
+    sending.resolved = united(entry.resolved, before.resolved);
     interrupted_.erase(interrupted);
   }
+  batch_.put(sending_key(key), encode_log_entry(sending));
   ++flush->pending;
   deliveries_.start(
       std::move(job),
-      [this, flush, key, entry, life, name = integration.name](DeliveryResult result) mutable {
-        batch_.erase(sending_key(key));
+      [this, flush, key, entry, life, sending, was_interrupted,
+       name = integration.name](DeliveryResult result) mutable {
+        if (!result.sent && was_interrupted) {
+          interrupted_[key] = std::move(sending);  // still nobody knows
+        } else {
+          batch_.erase(sending_key(key));
+        }
         if (result.sent) {
           entry.sent_at = now_;
           entry.expires_at = now_ + life;

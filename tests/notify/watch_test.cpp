@@ -213,6 +213,26 @@ TEST(Watch, WhatMayHaveBeenToldBeforeAKillIsToldToBeOver) {
   EXPECT_THAT(w.transport.sent[1].body, Not(HasSubstr("perhaps a repeat")));
 }
 
+TEST(Watch, TwoKillsDoNotHideWhatMayHaveBeenTold) {
+  Watch w;
+  w.apply(small_config());
+  w.transport.hold = true;
+  w.post(alert("Hot"), hours(1));
+  w.run_for(seconds(2));
+  w.kill_and_restart();  // firing may have arrived
+  w.post(alert("Hot"), Duration(-100));
+  w.run_for(seconds(8));
+  ASSERT_EQ(w.sent(), 2u);
+  w.transport.hold = false;
+  w.kill_and_restart();  // and so may the end
+  w.run_for(seconds(8));
+  ASSERT_EQ(w.sent(), 3u);
+  EXPECT_THAT(w.transport.sent[2].body, HasSubstr("all alerts resolved, perhaps a repeat"));
+  w.kill_and_restart();
+  w.run_for(seconds(20));
+  EXPECT_EQ(w.sent(), 3u);
+}
+
 TEST(Watch, APostOfManyAlertsIsTakenWhole) {
   Watch w;
   w.apply(small_config());
