@@ -12,12 +12,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace vagt::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxOutput = 16u << 20;
+constexpr std::chrono::milliseconds kKillPatience{1000};
 
 double seconds(const timeval& t) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
@@ -27,6 +29,7 @@ double seconds(const timeval& t) {
 // since ours are blocked.
 int spawn(const std::vector<std::string>& argv, int output, pid_t& pid) {
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const char* path = std::getenv("PATH");
@@ -70,19 +73,41 @@ Status read_all(int fd, Clock::time_point deadline, const std::stop_token& stop,
   }
 }
 
+// A program that closed its output but runs on is not waited for beyond the deadline. False: it
+// does not even end when it is killed.
+bool wait_for_end(pid_t pid, Clock::time_point deadline, int& wait_status, rusage& usage) {
+  bool killed = false;
+  while (wait4(pid, &wait_status, WNOHANG, &usage) == 0) {
+    const auto now = Clock::now();
+    if (now >= deadline) return false;
+    if (!killed && now >= deadline - kKillPatience) {
+      kill(-pid, SIGKILL);
+      killed = true;
+    }
+    usleep(1000);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<CommandOutput> run_command(const std::vector<std::string>& argv,
-                                  std::chrono::milliseconds deadline, std::stop_token stop) {
+                                  std::chrono::milliseconds deadline, std::stop_token stop,
+                                  std::shared_ptr<CommandSlot> slot) {
+  if (slot != nullptr && slot->busy.exchange(true))
+    return Status(Code::Unavailable, argv[0] + ": the last one still hangs");
   const auto end = Clock::now() + deadline;
   int pipe_fds[2];
-  if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+  if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    if (slot != nullptr) slot->busy = false;
     return Status::io(fmt::format("pipe: {}", std::strerror(errno)));
+  }
   pid_t pid = -1;
   const int error = spawn(argv, pipe_fds[1], pid);
   close(pipe_fds[1]);
   if (error != 0) {
     close(pipe_fds[0]);
+    if (slot != nullptr) slot->busy = false;
     return Status(error == ENOENT ? Code::NotFound : Code::Io,
                   fmt::format("{}: {}", argv[0], std::strerror(error)));
   }
@@ -92,11 +117,16 @@ Result<CommandOutput> run_command(const std::vector<std::string>& argv,
   if (!status.ok()) kill(-pid, SIGKILL);
   int wait_status = 0;
   rusage usage{};
-  // A program that closed its output but runs on is not waited for beyond the deadline.
-  while (wait4(pid, &wait_status, WNOHANG, &usage) == 0) {
-    if (Clock::now() >= end) kill(-pid, SIGKILL);
-    usleep(1000);
+  if (!wait_for_end(pid, end + kKillPatience, wait_status, usage)) {
+    // It is in a system call that does not return. Someone must take its end when that comes.
+    std::thread([pid, slot] {
+      int ignored = 0;
+      while (waitpid(pid, &ignored, 0) < 0 && errno == EINTR) continue;
+      if (slot != nullptr) slot->busy = false;
+    }).detach();
+    return Status(Code::Timeout, fmt::format("{}: cannot be killed", argv[0]));
   }
+  if (slot != nullptr) slot->busy = false;
   if (!status.ok()) return Status(status).at(argv[0]);
   output.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   output.exit_code =

@@ -37,7 +37,11 @@ struct FilterTexts {
 
 struct Raw {
   FilterTexts filters;
-  std::string mount_timeout = "5s", log_level = "info", log_format = "logfmt";
+  std::string ipmi_arguments, mount_timeout = "5s", log_level = "info", log_format = "logfmt";
+  std::string reboot_ttl = "15m";
+  std::vector<std::string> compat;
+  std::string systemd_include, systemd_exclude;
+  std::string ethtool_include, ethtool_exclude, ethtool_metrics = ".*";
   bool disable_defaults = false, ignore_invalid_speed = false, disable_exporter_metrics = false;
   std::vector<std::string> listen;
   std::map<std::string, bool> switched;  // --collector.NAME, --no-collector.NAME
@@ -93,6 +97,11 @@ void add_sources(CLI::App& app, Sources& s) {
                  "Recorded `nvidia-smi nvlink -s` and `-e`; repeat, or separate by commas")
       ->allow_extra_args(false)
       ->delimiter(',');
+  add_text(app, "--fixture.ipmi", s.fixtures.ipmi, "Directory of recorded BMC answers");
+  add_text(app, "--fixture.smartctl", s.fixtures.smartctl,
+           "Recorded `smartctl --json`: FILE or DIR");
+  add_text(app, "--fixture.nvme", s.fixtures.nvme, "Recorded `nvme ocp smart-add-log -o json`");
+  add_text(app, "--fixture.docker", s.fixtures.docker, "Recorded `docker inspect`: FILE or DIR");
   add_text(app, "--fixture.kmsg", s.fixtures.kmsg,
            "Recorded kernel log: /dev/kmsg records or dmesg");
 }
@@ -122,7 +131,51 @@ Status take_filters(const Raw& raw, Filters& out) {
   VAGT_TRY(out.filesystem_types, NameFilter::make(f.types_include, f.types_exclude));
   VAGT_TRY(out.netstat_fields, NameFilter::make(f.netstat_fields, ""));
   VAGT_TRY(out.vmstat_fields, NameFilter::make(f.vmstat_fields, ""));
+  VAGT_TRY(out.systemd_units, NameFilter::make(raw.systemd_include, raw.systemd_exclude));
+  VAGT_TRY(out.ethtool_devices, NameFilter::make(raw.ethtool_include, raw.ethtool_exclude));
+  VAGT_TRY(out.ethtool_metrics, NameFilter::make(raw.ethtool_metrics, ""));
   VAGT_TRY(out.mount_timeout, parse_duration(raw.mount_timeout));
+  return {};
+}
+
+// The collectors that stand in for an exporter, by its usual port.
+std::vector<std::string> collectors_of_port(std::string_view port,
+                                            const std::vector<std::string>& on) {
+  std::vector<std::string> wanted;
+  if (port == "9400") wanted = {"gpu", "kernel_log"};
+  if (port == "9290") wanted = {"ipmi"};
+  if (port == "9633") wanted = {"smart"};
+  const std::vector<std::string> not_node = {"containers", "driver_readiness", "gpu",  "ipmi",
+                                             "kernel_log", "reboot",           "smart"};
+  const auto has = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::vector<std::string> chosen;
+  for (const std::string& name : on)
+    if (port == "9100" ? !has(not_node, name) : has(wanted, name)) chosen.push_back(name);
+  return chosen;
+}
+
+// `9400`, `:9400`, `127.0.0.1:9400` or `gpu,kernel_log@127.0.0.1:9400`.
+Status take_compat(const std::string& text, Options& options) {
+  Options::CompatListen out;
+  const size_t at = text.find('@');
+  out.address = at == std::string::npos ? text : text.substr(at + 1);
+  if (to_uint(out.address)) out.address.insert(0, ":");
+  std::string_view names = std::string_view(text).substr(0, at == std::string::npos ? 0 : at);
+  while (!names.empty()) {
+    const size_t comma = names.find(',');
+    out.collectors.emplace_back(names.substr(0, comma));
+    if (find_collector(out.collectors.back()) == nullptr)
+      return Status::invalid("--compat.listen: no such collector: " + out.collectors.back());
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+  }
+  if (at == std::string::npos)
+    out.collectors =
+        collectors_of_port(out.address.substr(out.address.rfind(':') + 1), options.collectors);
+  if (out.collectors.empty())
+    return Status::invalid("--compat.listen=" + text + ": no collector of that port is on");
+  options.compat_listen.push_back(std::move(out));
   return {};
 }
 
@@ -132,6 +185,9 @@ Status finish(const Raw& raw, Options& options) {
     return Status::invalid("--log.format must be logfmt or json, not " + raw.log_format);
   options.log_format = raw.log_format == "json" ? base::LogFormat::Json : base::LogFormat::Logfmt;
   if (!raw.listen.empty()) options.listen = raw.listen;
+  std::string_view rest = raw.ipmi_arguments;
+  for (auto word = next_word(rest); !word.empty(); word = next_word(rest))
+    options.filters.ipmi_arguments.emplace_back(word);
   options.exporter_metrics = !raw.disable_exporter_metrics;
   options.sources.once = options.collect_once;
   for (const CollectorKind& kind : collector_kinds()) {
@@ -140,6 +196,8 @@ Status finish(const Raw& raw, Options& options) {
         said != raw.switched.end() ? said->second : kind.on_by_default && !raw.disable_defaults;
     if (on) options.collectors.emplace_back(kind.name);
   }
+  for (const std::string& compat : raw.compat) VAGT_CHECK_OK(take_compat(compat, options));
+  VAGT_TRY(options.reboot_ttl, parse_duration(raw.reboot_ttl));
   return take_filters(raw, options.filters);
 }
 
@@ -164,12 +222,50 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
            "How long statfs may take");
   add_text(app, "--collector.textfile.directory", options.filters.textfile_directory,
            "Directory of *.prom files to add to the page");
+  add_text(app, "--collector.ipmi.arguments", raw.ipmi_arguments,
+           "Arguments of ipmitool for another BMC: '-I lanplus -H bmc -U user -f file'");
+  app.add_option("--collector.ipmi.psus-expected", options.filters.psus_expected,
+                 "Power supplies this server should have (default: the most ever seen)");
+  app.add_option("--collector.ipmi.psus-required", options.filters.psus_required,
+                 "Power supplies it needs at full load");
+  add_text(app, "--collector.smart.smartctl", options.filters.smartctl, "smartctl to run");
+  add_text(app, "--collector.containers.docker-socket", options.filters.docker_socket,
+           "Docker's socket");
+  add_text(app, "--collector.containers.podman-socket", options.filters.podman_socket,
+           "Podman's socket");
+  app.add_flag("--gpu.gpm", options.filters.gpu_gpm,
+               "DCGM_FI_PROF_* ratios of Hopper and later (sampling costs a little)");
+  app.add_flag("--gpu.pcie-throughput", options.filters.gpu_pcie_throughput,
+               "PCIe throughput (each reading takes 40 ms per GPU)");
+  app.add_option("--gpu.expected", options.filters.gpus_expected,
+                 "GPUs this server should have (default: all that were seen since boot)");
+  add_text(app, "--collector.systemd.unit-include", raw.systemd_include,
+           "Units whose state is shown; failed ones always are");
+  add_text(app, "--collector.systemd.unit-exclude", raw.systemd_exclude,
+           "Units that are never shown");
+  add_text(app, "--collector.ethtool.device-include", raw.ethtool_include, "Devices to ask");
+  add_text(app, "--collector.ethtool.device-exclude", raw.ethtool_exclude, "Devices not to ask");
+  add_text(app, "--collector.ethtool.metrics-include", raw.ethtool_metrics,
+           "Statistics of the ethtool collector to keep");
+  add_text(app, "--collector.ntp.server", options.filters.ntp_server, "NTP server to compare with");
   add_text(app, "--log.level", raw.log_level, "debug, info, warn or error");
   add_text(app, "--log.format", raw.log_format, "logfmt or json");
   add_filters(app, raw.filters);
   add_sources(app, options.sources);
   add_collectors(app, raw.switched);
+  app.add_option("--compat.listen", raw.compat,
+                 "Serve some collectors on their exporter's port too: 9100, 9400, 9290, 9633, or "
+                 "COLLECTOR[,COLLECTOR]@ADDRESS; repeatable")
+      ->allow_extra_args(false);
   CLI::App* collect = app.add_subcommand("collect", "Print the page once and exit");
+  CLI::App* doctor =
+      app.add_subcommand("doctor", "Say whether the GPU driver survives a reboot, and what to do");
+  CLI::App* mark = app.add_subcommand("mark-reboot", "Announce a reboot, so that it pages nobody");
+  CLI::App* reboot = app.add_subcommand("reboot", "mark-reboot, then systemctl reboot");
+  for (CLI::App* command : {mark, reboot}) {
+    add_text(*command, "--reason", options.reboot_reason, "Why");
+    add_text(*command, "--ttl", raw.reboot_ttl, "How long the announcement holds");
+  }
   std::vector<std::string> words = base::with_empty_values({argv + 1, argv + argc});
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
@@ -182,6 +278,9 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
     return false;
   }
   options.collect_once = collect->parsed();
+  options.doctor = doctor->parsed();
+  options.reboot = reboot->parsed();
+  options.mark_reboot = mark->parsed() || options.reboot;
   if (const Status status = finish(raw, options); !status.ok()) {
     exit = {1, "", fmt::format("vagt-agent: {}\n", status.message())};
     return false;

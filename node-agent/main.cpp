@@ -1,11 +1,16 @@
 // vagt-agent: parses flags and serves, or prints, one page of metrics.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/version.h"
 #include "node-agent/page_server.h"
+#include "node-agent/reboot/marker.h"
+#include "node-agent/reboot/readiness.h"
+#include "node-agent/state_file.h"
 
 namespace {
 
@@ -30,7 +35,7 @@ int fail(const base::Logger& log, const Status& status) {
 
 int serve(agent::Agent& agent, const agent::Options& options, const sigset_t& stop_signals) {
   const base::Logger& log = options.sources.log;
-  auto server = agent::PageServer::start(agent, options.listen, log);
+  auto server = agent::PageServer::start(agent, options);
   if (!server) return fail(log, server.error());
   agent.start();
   for (const uint16_t port : (*server)->ports())
@@ -39,6 +44,35 @@ int serve(agent::Agent& agent, const agent::Options& options, const sigset_t& st
   sigwait(&stop_signals, &signal);
   log.info("stopping", {{"signal", signal}});
   return 0;
+}
+
+int doctor(const agent::Options& options) {
+  std::string text;
+  const bool good = agent::print_readiness(agent::check_readiness(options.sources), text);
+  std::fputs(text.c_str(), stdout);
+  return good ? 0 : 1;
+}
+
+// The marker first, on the disk, then the reboot.
+int mark_reboot(const agent::Options& options) {
+  const char* user = std::getenv("SUDO_USER");
+  if (user == nullptr) user = std::getenv("USER");
+  agent::RebootMarker marker;
+  marker.expires_at = SystemClock().now() + options.reboot_ttl;
+  marker.reason = options.reboot_reason;
+  marker.by = user != nullptr ? user : "root";
+  marker.boot_id =
+      agent::read_line(options.sources.proc("sys/kernel/random/boot_id")).value_or(std::string());
+  const std::string path = agent::marker_path(options.sources.state_dir);
+  if (const Status status = agent::save_state(path, agent::print_marker(marker)); !status.ok()) {
+    std::fprintf(stderr, "vagt-agent: %s\n", status.message().c_str());
+    return 1;
+  }
+  std::printf("%s written\n", path.c_str());
+  if (!options.reboot) return 0;
+  execlp("systemctl", "systemctl", "reboot", nullptr);
+  std::perror("vagt-agent: systemctl reboot");
+  return 1;
 }
 
 }  // namespace
@@ -51,6 +85,8 @@ int main(int argc, char** argv) {
     std::fputs(exit.err.c_str(), stderr);
     return exit.code;
   }
+  if (options.doctor) return doctor(options);
+  if (options.mark_reboot) return mark_reboot(options);
   const sigset_t stop_signals = block_stop_signals();
   const SystemClock clock;
   options.sources.clock = &clock;

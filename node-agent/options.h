@@ -13,7 +13,17 @@ namespace vagt::agent {
 
 struct Options {
   bool collect_once = false;  // `vagt-agent collect`
+  bool doctor = false;        // `vagt-agent doctor`
+  bool mark_reboot = false, reboot = false;
+  std::string reboot_reason;
+  Duration reboot_ttl = std::chrono::minutes(15);
   std::vector<std::string> listen = {":9500"};
+  // More addresses that serve some collectors only, as the exporter does whose port it is.
+  struct CompatListen {
+    std::string address;
+    std::vector<std::string> collectors;
+  };
+  std::vector<CompatListen> compat_listen;
   std::vector<std::string> collectors;  // those switched on, in the order of the list
   bool exporter_metrics = true;         // process_* and vagt_* about ourselves
   bool compat_build_info = true;        // node_exporter_build_info

@@ -31,35 +31,64 @@ std::vector<std::string> values_of(const net::ServerRequest& request, std::strin
 
 }  // namespace
 
-PageServer::PageServer(Agent& agent, base::Logger log)
-    : agent_(agent), log_(std::move(log)), scrapes_({"scrape", 1, 64, 0}) {}
+PageServer::PageServer(Agent& agent, const Options& options)
+    : agent_(agent),
+      log_(options.sources.log),
+      kernel_lines_(options.sources.kernel_lines),
+      scrapes_({"scrape", 1, 64, 0}) {}
 
 PageServer::~PageServer() {
-  if (server_ != nullptr) server_->stop();
+  for (const auto& server : servers_) server->stop();
 }
 
-std::vector<uint16_t> PageServer::ports() const { return server_->ports(); }
+std::vector<uint16_t> PageServer::ports() const {
+  std::vector<uint16_t> ports;
+  for (const auto& server : servers_)
+    for (const uint16_t port : server->ports()) ports.push_back(port);
+  return ports;
+}
 
-Result<std::unique_ptr<PageServer>> PageServer::start(Agent& agent, std::vector<std::string> listen,
-                                                      base::Logger log) {
-  std::unique_ptr<PageServer> server(new PageServer(agent, log));
-  net::ServerOptions options;
-  options.listen = std::move(listen);
-  options.max_header_bytes = 64u << 10;
-  options.max_body_bytes = 64u << 10;
-  options.max_connections = 64;
-  PageServer* self = server.get();
-  VAGT_TRY(server->server_,
-           net::HttpServer::start(
-               std::move(options),
-               [self](std::shared_ptr<const net::ServerRequest> request, net::Respond respond) {
-                 self->handle(std::move(request), std::move(respond));
-               },
-               log.with_component("http")));
+Result<std::unique_ptr<PageServer>> PageServer::start(Agent& agent, const Options& options) {
+  std::unique_ptr<PageServer> server(new PageServer(agent, options));
+  VAGT_CHECK_OK(server->listen(options.listen, {}));
+  for (const Options::CompatListen& compat : options.compat_listen)
+    VAGT_CHECK_OK(server->listen({compat.address}, compat.collectors));
   return server;
 }
 
-void PageServer::handle(std::shared_ptr<const net::ServerRequest> request, net::Respond respond) {
+Status PageServer::listen(std::vector<std::string> addresses, std::vector<std::string> collectors) {
+  net::ServerOptions options;
+  options.listen = std::move(addresses);
+  options.max_header_bytes = 64u << 10;
+  options.max_body_bytes = 64u << 10;
+  options.max_connections = 64;
+  const auto handler = [this, collectors = std::move(collectors)](
+                           std::shared_ptr<const net::ServerRequest> request,
+                           net::Respond respond) {
+    handle(collectors, std::move(request), std::move(respond));
+  };
+  VAGT_TRY(auto started,
+           net::HttpServer::start(std::move(options), handler, log_.with_component("http")));
+  servers_.push_back(std::move(started));
+  return {};
+}
+
+void PageServer::kernel_log(const net::ServerRequest& request, net::Respond respond) const {
+  const std::string_view text = request.param("after").value_or(std::string_view());
+  const auto after = text.empty() ? std::optional<uint64_t>(0) : to_uint(text);
+  net::ServerResponse response;
+  if (!after) {
+    response = net::ServerResponse::text(400, "after: not a sequence number\n");
+  } else {
+    response.content_type = "application/json";
+    response.body = kernel_lines_->json_after(*after);
+  }
+  agent_.count_request(response.status);
+  respond(std::move(response));
+}
+
+void PageServer::handle(const std::vector<std::string>& collectors,
+                        std::shared_ptr<const net::ServerRequest> request, net::Respond respond) {
   const auto answer = [this, &respond](net::ServerResponse response) {
     agent_.count_request(response.status);
     respond(std::move(response));
@@ -69,6 +98,7 @@ void PageServer::handle(std::shared_ptr<const net::ServerRequest> request, net::
     return answer(net::ServerResponse::text(405, "Method Not Allowed\n"));
   if (path == "/-/healthy")
     return answer(net::ServerResponse::text(200, "vagt-agent is healthy.\n"));
+  if (path == "/api/v1/kernel-log") return kernel_log(*request, std::move(respond));
   if (path == "/") {
     net::ServerResponse page;
     page.content_type = "text/html; charset=utf-8";
@@ -81,6 +111,7 @@ void PageServer::handle(std::shared_ptr<const net::ServerRequest> request, net::
   } else if (path != kMetricsPath) {
     return answer(net::ServerResponse::text(404, "404 page not found\n"));
   }
+  if (selection.collect.empty()) selection.collect = collectors;
   const bool taken = scrapes_.submit(
       [this, request, respond, selection] { scrape(*request, selection, respond); });
   if (!taken) answer(net::ServerResponse::text(503, "too many scrapes are waiting\n"));

@@ -12,19 +12,23 @@ namespace vagt::agent {
 class PageServer {
  public:
   // `agent` outlives the server. Unavailable: an address cannot be bound.
-  static Result<std::unique_ptr<PageServer>> start(Agent& agent, std::vector<std::string> listen,
-                                                   base::Logger log);
+  static Result<std::unique_ptr<PageServer>> start(Agent& agent, const Options& options);
   ~PageServer();
   std::vector<uint16_t> ports() const;
 
  private:
-  PageServer(Agent& agent, base::Logger log);
-  void handle(std::shared_ptr<const net::ServerRequest> request, net::Respond respond);
+  PageServer(Agent& agent, const Options& options);
+  Status listen(std::vector<std::string> addresses, std::vector<std::string> collectors);
+  void kernel_log(const net::ServerRequest& request, net::Respond respond) const;
+  // `collectors`: those of a port that serves some only; empty: all.
+  void handle(const std::vector<std::string>& collectors,
+              std::shared_ptr<const net::ServerRequest> request, net::Respond respond);
   void scrape(const net::ServerRequest& request, Selection selection, const net::Respond& respond);
 
   Agent& agent_;
   base::Logger log_;
-  std::unique_ptr<net::HttpServer> server_;
+  const std::shared_ptr<const KernelLogRing> kernel_lines_;
+  std::vector<std::unique_ptr<net::HttpServer>> servers_;
   base::WorkerPool scrapes_;  // one thread: collectors keep state between runs
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "node-agent/collector_runner.h"
+#include "node-agent/kept_file.h"
 #include "node-agent/options.h"
 
 namespace vagt::agent {
@@ -29,6 +30,7 @@ class SelfMetrics {
   const bool exporter_metrics_, compat_build_info_;
   const bool can_read_kmsg_;
   std::shared_ptr<MetricSink> sink_;
+  KeptFile stat_{"/proc/self/stat"};
   std::string text_;
   base::Mutex mutex_;
   std::map<int, uint64_t> requests_ VAGT_GUARDED_BY(mutex_);

@@ -12,13 +12,15 @@
 #include "base/regex.h"
 #include "base/status.h"
 #include "base/time.h"
+#include "node-agent/gpu/directory.h"
+#include "node-agent/kernel_log/ring.h"
 
 namespace vagt::agent {
 
 // Files that stand in for what is not a path; empty: ask the system.
 struct Fixtures {
   std::string statfs, uname, adjtimex, mtimes, hostname;
-  std::string nvidia_smi, kmsg;
+  std::string nvidia_smi, kmsg, ipmi, smartctl, nvme, docker;
   std::vector<std::string> nvlink;  // `nvlink -s` first, then `nvlink -e`
 };
 
@@ -28,6 +30,8 @@ struct Sources {
   std::string state_dir = "/var/lib/vagt";
   std::string nvml_library;  // "": libnvidia-ml.so.1
   Fixtures fixtures;
+  std::shared_ptr<KernelLogRing> kernel_lines = std::make_shared<KernelLogRing>();
+  std::shared_ptr<GpuDirectory> gpus = std::make_shared<GpuDirectory>();
   bool once = false;  // `collect`: a result late is better than none
   const Clock* clock = nullptr;
   base::Logger log;
@@ -45,6 +49,8 @@ class NameFilter {
   // Go's unanchored regexes; empty text: no such condition.
   static Result<NameFilter> make(const std::string& include, const std::string& exclude);
   bool keeps(std::string_view name) const;
+  // Neither condition: keeps everything.
+  bool is_empty() const { return include_ == nullptr && exclude_ == nullptr; }
 
  private:
   std::shared_ptr<const Regex> include_, exclude_;

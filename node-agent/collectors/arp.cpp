@@ -1,5 +1,6 @@
 // Entries of the ARP table by device.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -7,11 +8,11 @@ namespace {
 class ArpCollector final : public Collector {
  public:
   ArpCollector(const Sources& sources, NameFilter devices)
-      : path_(sources.proc("net/arp")), devices_(std::move(devices)) {}
+      : file_(sources.proc("net/arp")), devices_(std::move(devices)) {}
   std::string_view name() const override { return "arp"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::map<std::string_view, double> entries;
     std::string_view rest = text_, line;
     next_line(rest, line);  // the header
@@ -28,7 +29,7 @@ class ArpCollector final : public Collector {
   }
 
  private:
-  const std::string path_;
+  KeptFile file_;
   const NameFilter devices_;
   std::string text_;
 };

@@ -16,6 +16,16 @@ struct Filters {
   bool cpu_guest = true;
   Duration mount_timeout = std::chrono::seconds(5);
   std::string textfile_directory;
+  bool gpu_gpm = false, gpu_pcie_throughput = false;
+  std::optional<double> gpus_expected;      // unset: all that were seen since boot
+  std::vector<std::string> ipmi_arguments;  // for ipmitool: another BMC than this host's own
+  std::optional<double> psus_expected, psus_required;
+  NameFilter systemd_units, ethtool_devices, ethtool_metrics;
+  std::string ntp_server = "127.0.0.1:123";
+  std::string systemctl = "systemctl", journalctl = "journalctl";
+  std::string smartctl = "smartctl";
+  std::string docker_socket = "/var/run/docker.sock";
+  std::string podman_socket = "/run/podman/podman.sock";
   size_t per_cpu_max = 128;  // above: softnet and schedstat are summed, cpufreq is off
 };
 
@@ -29,6 +39,7 @@ MakeCollector make_meminfo, make_netclass, make_netdev, make_netstat, make_nvme,
 MakeCollector make_powersupply, make_pressure, make_processes, make_schedstat, make_sockstat;
 MakeCollector make_softnet, make_stat, make_textfile, make_thermal_zone, make_time, make_timex;
 MakeCollector make_udp_queues, make_uname, make_vmstat, make_vulnerabilities, make_zfs;
-MakeCollector make_gpu, make_kernel_log;
+MakeCollector make_gpu, make_kernel_log, make_ipmi, make_smart, make_containers, make_reboot;
+MakeCollector make_driver_readiness, make_systemd, make_tcpstat, make_ntp, make_ethtool;
 
 }  // namespace vagt::agent

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -17,13 +18,13 @@ constexpr size_t kFields = 10;  // and guest, guest_nice
 class CpuCollector final : public Collector {
  public:
   CpuCollector(const Sources& sources, bool guest)
-      : stat_path_(sources.proc("stat")),
+      : stat_(sources.proc("stat")),
         cpu_directory_(sources.sys("devices/system/cpu")),
         guest_(guest) {}
   std::string_view name() const override { return "cpu"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(stat_path_, text_));
+    VAGT_CHECK_OK(stat_.read(text_));
     Family& seconds =
         sink.counter("node_cpu_seconds_total", "Seconds the CPUs spent in each mode.");
     Family& guests = sink.counter("node_cpu_guest_seconds_total",
@@ -84,7 +85,8 @@ class CpuCollector final : public Collector {
     has_throttles_ = !packages.empty();
   }
 
-  const std::string stat_path_, cpu_directory_;
+  KeptFile stat_;
+  const std::string cpu_directory_;
   const bool guest_;
   const double ticks_per_second_ = static_cast<double>(sysconf(_SC_CLK_TCK));
   std::string text_;

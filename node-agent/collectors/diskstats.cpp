@@ -2,6 +2,7 @@
 #include <array>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -69,14 +70,14 @@ UdevInfo read_udev(const std::string& file) {
 class DiskstatsCollector final : public Collector {
  public:
   DiskstatsCollector(const Sources& sources, NameFilter devices)
-      : path_(sources.proc("diskstats")),
+      : file_(sources.proc("diskstats")),
         block_(sources.sys("block")),
         udev_(sources.udev_data),
         devices_(std::move(devices)) {}
   std::string_view name() const override { return "diskstats"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::array<Family*, kColumns.size()> families{};
     for (size_t i = 0; i < kColumns.size(); ++i)
       families[i] = &sink.family(kColumns[i].name, kColumns[i].type, kColumns[i].help);
@@ -131,7 +132,8 @@ class DiskstatsCollector final : public Collector {
                1);
   }
 
-  const std::string path_, block_, udev_;
+  KeptFile file_;
+  const std::string block_, udev_;
   const NameFilter devices_;
   std::string text_;
   std::map<std::string, Known> known_;

@@ -1,5 +1,6 @@
 // The kernel's random pool.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -7,13 +8,14 @@ namespace {
 class EntropyCollector final : public Collector {
  public:
   explicit EntropyCollector(const Sources& sources)
-      : directory_(sources.proc("sys/kernel/random")) {}
+      : available_(sources.proc("sys/kernel/random/entropy_avail")),
+        size_(sources.proc("sys/kernel/random/poolsize")) {}
   std::string_view name() const override { return "entropy"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    const auto available = read_number(directory_ + "/entropy_avail");
-    const auto size = read_number(directory_ + "/poolsize");
-    if (!available && !size) return Status::not_found(directory_ + " cannot be read");
+    const auto available = available_.number();
+    const auto size = size_.number();
+    if (!available && !size) return Status::not_found(available_.path() + " cannot be read");
     if (available)
       sink.gauge("node_entropy_available_bits", "Bits of available entropy.").add(*available);
     if (size) sink.gauge("node_entropy_pool_size_bits", "Bits of entropy pool.").add(*size);
@@ -21,7 +23,7 @@ class EntropyCollector final : public Collector {
   }
 
  private:
-  const std::string directory_;
+  KeptFile available_, size_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 #include "node-agent/mount_prober.h"
 
 namespace vagt::agent {
@@ -69,8 +70,8 @@ bool answers_from_memory(std::string_view type) {
 class FilesystemCollector final : public Collector {
  public:
   FilesystemCollector(const Sources& sources, const Filters& filters)
-      : init_path_(sources.proc("1/mountinfo")),
-        self_path_(sources.proc("self/mountinfo")),
+      : init_(sources.proc("1/mountinfo")),
+        self_(sources.proc("self/mountinfo")),
         rootfs_(sources.rootfs),
         fixture_(sources.fixtures.statfs),
         mount_points_(filters.mount_points),
@@ -81,8 +82,7 @@ class FilesystemCollector final : public Collector {
   std::string_view name() const override { return "filesystem"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    if (!read_file(init_path_, text_).ok() || text_.empty())
-      VAGT_CHECK_OK(read_file(self_path_, text_));
+    if (!init_.read(text_).ok() || text_.empty()) VAGT_CHECK_OK(self_.read(text_));
     const std::vector<Mount> mounts = parse_mounts();
     VAGT_TRY(const auto stats, ask(mounts));
     for (size_t i = 0; i < mounts.size(); ++i)
@@ -176,7 +176,8 @@ class FilesystemCollector final : public Collector {
         .add(labels, mount.read_only ? 1 : 0);
   }
 
-  const std::string init_path_, self_path_, rootfs_, fixture_;
+  KeptFile init_, self_;
+  const std::string rootfs_, fixture_;
   const NameFilter mount_points_, types_;
   const std::chrono::milliseconds patience_;
   MountProber prober_;

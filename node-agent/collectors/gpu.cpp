@@ -5,6 +5,7 @@
 
 #include "node-agent/collectors/collectors.h"
 #include "node-agent/command.h"
+#include "node-agent/gpu/known_gpus.h"
 #include "node-agent/gpu/nvml_source.h"
 #include "node-agent/gpu/smi.h"
 
@@ -30,10 +31,13 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 class GpuCollector final : public Collector {
  public:
-  explicit GpuCollector(const Sources& sources)
+  GpuCollector(const Sources& sources, const Filters& filters)
       : fixtures_(sources.fixtures),
         hostname_(host_name(sources.fixtures)),
-        nvml_(nvml_options(sources)) {}
+        expected_(filters.gpus_expected),
+        clock_(*sources.clock),
+        nvml_(nvml_options(sources, filters)),
+        known_(sources) {}
   std::string_view name() const override { return "gpu"; }
 
   Status collect(MetricSink& sink, std::stop_token stop) override {
@@ -45,22 +49,22 @@ class GpuCollector final : public Collector {
         sink.gauge("vagt_gpu_driver_mismatch",
                    "1: user-space and kernel driver differ, no CUDA program can start.")
             .add(1);
-      add_missing(sink, {});
+      known_.write_missing(sink, {}, expected_);
       return std::move(taken).error();
     }
+    if (!recorded) known_.see(taken->gpus);
+    for (GpuReading& gpu : taken->gpus) gpu.health = known_.health(gpu, clock_.now());
     write_gpus(sink, *taken, hostname_);
-    if (!recorded) add_missing(sink, taken->gpus);
+    if (!recorded) known_.write_missing(sink, taken->gpus, expected_);
     return {};
   }
 
  private:
-  struct Known {
-    std::string index, pci_bus_id;
-  };
-
-  static NvmlSource::Options nvml_options(const Sources& sources) {
+  static NvmlSource::Options nvml_options(const Sources& sources, const Filters& filters) {
     NvmlSource::Options options;
     if (!sources.nvml_library.empty()) options.library = sources.nvml_library;
+    options.gpm = filters.gpu_gpm;
+    options.pcie_throughput = filters.gpu_pcie_throughput;
     return options;
   }
 
@@ -123,36 +127,22 @@ class GpuCollector final : public Collector {
           .add({{"command", "nvidia-smi"}}, cpu_seconds_);
   }
 
-  // A GPU that was there and is gone reads 0, and not nothing.
-  void add_missing(MetricSink& sink, const std::vector<GpuReading>& present) {
-    for (const GpuReading& gpu : present) known_[gpu.uuid] = Known{gpu.index, gpu.pci_bus_id};
-    for (const auto& [uuid, known] : known_) {
-      const bool here = std::any_of(present.begin(), present.end(),
-                                    [&id = uuid](const GpuReading& gpu) { return gpu.uuid == id; });
-      if (here) continue;
-      sink.gauge("vagt_gpu_up",
-                 "1: the driver answered for this GPU; 0: lost, needs a reset, hangs.")
-          .add({{"UUID", uuid}, {"gpu", known.index}, {"pci_bus_id", known.pci_bus_id}}, 0);
-    }
-    if (!known_.empty())
-      sink.gauge("vagt_gpu_count", "GPUs by who counts them: nvml, pci, expected.")
-          .add({{"source", "expected"}}, static_cast<double>(known_.size()));
-  }
-
   const Fixtures fixtures_;
   const std::string hostname_;
+  const std::optional<double> expected_;
+  const Clock& clock_;
   NvmlSource nvml_;
   std::optional<GpuSnapshot> smi_;  // what nvidia-smi last said
   unsigned smi_round_ = 0;
-  std::map<std::string, Known> known_;  // by UUID: every GPU since the start
+  KnownGpus known_;
   double cpu_seconds_ = 0;
   bool mismatch_ = false;
 };
 
 }  // namespace
 
-CollectorPtr make_gpu(const Sources& sources, const Filters&) {
-  return std::make_unique<GpuCollector>(sources);
+CollectorPtr make_gpu(const Sources& sources, const Filters& filters) {
+  return std::make_unique<GpuCollector>(sources, filters);
 }
 
 }  // namespace vagt::agent

@@ -9,7 +9,11 @@
 #include <ctime>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/command.h"
 #include "node-agent/kernel_log/counters.h"
+#include "node-agent/kernel_log/journal.h"
+#include "node-agent/kernel_log/ring.h"
+#include "node-agent/state_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -27,11 +31,14 @@ Timestamp boot_time(const Clock& clock) {
 
 class KernelLogCollector final : public Collector {
  public:
-  explicit KernelLogCollector(const Sources& sources)
+  KernelLogCollector(const Sources& sources, const Filters& filters)
       : fixture_(sources.fixtures.kmsg),
         pci_(sources.sys("bus/pci/devices")),
         boot_id_path_(sources.proc("sys/kernel/random/boot_id")),
         state_path_(sources.once ? "" : Sources::join(sources.state_dir, "kernel_log.state")),
+        gpu_directory_(sources.gpus),
+        lines_(sources.kernel_lines),
+        journalctl_(filters.journalctl),
         clock_(*sources.clock) {}
   ~KernelLogCollector() override {
     if (loaded_) save();
@@ -48,7 +55,7 @@ class KernelLogCollector final : public Collector {
     } else {
       VAGT_CHECK_OK(read_recorded());
     }
-    counters_.write(sink);
+    counters_.write(sink, *gpu_directory_);
     if (clock_.now() - saved_ >= kSaveEvery) save();
     return {};
   }
@@ -75,7 +82,7 @@ class KernelLogCollector final : public Collector {
 
   Status drain(const std::stop_token& stop) {
     if (fd_ < 0) fd_ = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd_ < 0) return Status::io(fmt::format("/dev/kmsg: {}", std::strerror(errno)));
+    if (fd_ < 0) return read_journal(errno, stop);
     const Timestamp boot = boot_time(clock_);
     char buffer[16384];
     for (int i = 0; i < kMaxRecordsPerRun && !stop.stop_requested(); ++i) {
@@ -85,8 +92,31 @@ class KernelLogCollector final : public Collector {
       if (n < 0) return Status::io(fmt::format("/dev/kmsg: {}", std::strerror(errno)));
       const auto record = parse_kmsg({buffer, static_cast<size_t>(n)}, boot);
       // After a restart the ring is read again from its beginning.
-      if (record && *record->sequence >= counters_.next_sequence()) counters_.add(*record);
+      if (!record) continue;
+      lines_->add(*record->sequence, record->at, record->priority, record->text);
+      if (*record->sequence >= counters_.next_sequence()) counters_.add(*record);
     }
+    return {};
+  }
+
+  // Where /dev/kmsg may not be read: once a minute, since each question starts a program.
+  Status read_journal(int error, const std::stop_token& stop) {
+    if (journal_round_++ % 12 != 0) return {};
+    std::vector<std::string> argv = {journalctl_, "--dmesg", "--boot",        "--quiet",
+                                     "--output",  "export",  "--show-cursor", "--no-pager"};
+    if (!cursor_.empty()) argv.push_back("--after-cursor=" + cursor_);
+    const auto output = run_command(argv, std::chrono::seconds(4), stop);
+    const std::string refused = fmt::format("/dev/kmsg: {}", std::strerror(error));
+    if (!output) return Status(output.error().code(), refused + "; " + output.error().message());
+    if (output->exit_code != 0)
+      return Status(Code::Unavailable,
+                    fmt::format("{}; {} exited with {}", refused, journalctl_, output->exit_code));
+    JournalReader reader(output->out);
+    for (auto record = reader.next(); record; record = reader.next()) {
+      lines_->add(++journal_sequence_, record->at, record->priority, record->text);
+      counters_.add(*record);
+    }
+    if (!reader.cursor().empty()) cursor_ = reader.cursor();
     return {};
   }
 
@@ -104,25 +134,31 @@ class KernelLogCollector final : public Collector {
     if (loaded_) return;
     loaded_ = true;
     boot_id_ = read_line(boot_id_path_).value_or(std::string());
-    std::string text;
-    if (state_path_.empty() || !read_file(state_path_, text).ok()) return;
+    if (state_path_.empty()) return;
     // A new boot begins at 0 again.
+    const std::string text = load_boot_state(state_path_, boot_id_);
+    counters_.load(text);
     std::string_view rest = text, line;
-    if (next_line(rest, line) && line == boot_id_) counters_.load(rest);
+    while (next_line(rest, line))
+      if (line.substr(0, 7) == "cursor\t") cursor_ = line.substr(7);
   }
 
-  // Written beside and renamed: a crash leaves the old file.
   void save() {
     saved_ = clock_.now();
     if (state_path_.empty()) return;
-    const std::string text = boot_id_ + '\n' + counters_.save(), beside = state_path_ + ".new";
-    std::FILE* file = std::fopen(beside.c_str(), "we");
-    if (file == nullptr) return;  // no state directory: counters begin at 0 after a restart
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) == 0 && written) std::rename(beside.c_str(), state_path_.c_str());
+    std::string text = counters_.save();
+    if (!cursor_.empty()) text += "cursor\t" + cursor_ + '\n';
+    save_boot_state(state_path_, boot_id_, text)
+        .ignore("without a state directory counters begin at 0 after a restart");
   }
 
   const std::string fixture_, pci_, boot_id_path_, state_path_;
+  const std::shared_ptr<GpuDirectory> gpu_directory_;
+  const std::shared_ptr<KernelLogRing> lines_;
+  const std::string journalctl_;
+  std::string cursor_;
+  uint64_t journal_sequence_ = 0;
+  unsigned journal_round_ = 0;
   const Clock& clock_;
   KernelLogCounters counters_;
   std::set<std::string> gpus_;
@@ -135,8 +171,8 @@ class KernelLogCollector final : public Collector {
 
 }  // namespace
 
-CollectorPtr make_kernel_log(const Sources& sources, const Filters&) {
-  return std::make_unique<KernelLogCollector>(sources);
+CollectorPtr make_kernel_log(const Sources& sources, const Filters& filters) {
+  return std::make_unique<KernelLogCollector>(sources, filters);
 }
 
 }  // namespace vagt::agent

@@ -1,20 +1,22 @@
 // The three load averages.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
 
 class LoadavgCollector final : public Collector {
  public:
-  explicit LoadavgCollector(const Sources& sources) : path_(sources.proc("loadavg")) {}
+  explicit LoadavgCollector(const Sources& sources) : file_(sources.proc("loadavg")) {}
   std::string_view name() const override { return "loadavg"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::string_view rest = text_;
     const auto one = to_number(next_word(rest)), five = to_number(next_word(rest)),
                fifteen = to_number(next_word(rest));
-    if (!one || !five || !fifteen) return Status(Code::Corruption, path_ + ": no three numbers");
+    if (!one || !five || !fifteen)
+      return Status(Code::Corruption, file_.path() + ": no three numbers");
     sink.gauge("node_load1", "1m load average.").add(*one);
     sink.gauge("node_load5", "5m load average.").add(*five);
     sink.gauge("node_load15", "15m load average.").add(*fifteen);
@@ -22,7 +24,7 @@ class LoadavgCollector final : public Collector {
   }
 
  private:
-  const std::string path_;
+  KeptFile file_;
   std::string text_;
 };
 

@@ -1,5 +1,6 @@
 // Software RAID, from /proc/mdstat and /sys/block/md*/md.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -73,10 +74,10 @@ class MdadmCollector final : public Collector {
   std::string_view name() const override { return "mdadm"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    if (const Status status = read_file(mdstat_, text_); !status.ok())
+    if (const Status status = mdstat_.read(text_); !status.ok())
       return status.code() == Code::NotFound ? Status::not_found("no software RAID") : status;
     add_mdstat(sink);
-    add_sysfs(sink);
+    if (text_.find("\nmd") != std::string::npos) add_sysfs(sink);
     return {};
   }
 
@@ -129,7 +130,8 @@ class MdadmCollector final : public Collector {
     }
   }
 
-  const std::string mdstat_, block_;
+  KeptFile mdstat_;
+  const std::string block_;
   std::string text_;
 };
 

@@ -1,16 +1,17 @@
 // Every line of /proc/meminfo: `Active(anon): 3 kB` is node_memory_Active_anon_bytes.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
 
 class MeminfoCollector final : public Collector {
  public:
-  explicit MeminfoCollector(const Sources& sources) : path_(sources.proc("meminfo")) {}
+  explicit MeminfoCollector(const Sources& sources) : file_(sources.proc("meminfo")) {}
   std::string_view name() const override { return "meminfo"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::string_view rest = text_, line;
     while (next_line(rest, line)) {
       const size_t colon = line.find(':');
@@ -43,7 +44,7 @@ class MeminfoCollector final : public Collector {
     help_ += '.';
   }
 
-  const std::string path_;
+  KeptFile file_;
   std::string text_, name_, help_;
 };
 

@@ -2,7 +2,8 @@
 #include <array>
 
 #include "node-agent/collectors/collectors.h"
-#include "node-agent/link_stats.h"
+#include "node-agent/kept_file.h"
+#include "node-agent/links.h"
 
 namespace vagt::agent {
 namespace {
@@ -37,7 +38,7 @@ std::array<uint64_t, kNames.size()> columns_of(const rtnl_link_stats64& s) {
 class NetdevCollector final : public Collector {
  public:
   NetdevCollector(const Sources& sources, NameFilter devices)
-      : path_(sources.proc("net/dev")),
+      : file_(sources.proc("net/dev")),
         live_(sources.procfs == "/proc"),
         devices_(std::move(devices)) {
     for (size_t i = 0; i < kNames.size(); ++i) {
@@ -49,27 +50,27 @@ class NetdevCollector final : public Collector {
 
   Status collect(MetricSink& sink, std::stop_token) override {
     if (live_)
-      if (const auto links = read_link_stats()) {
-        for (const LinkStats& link : *links) add_link(sink, link);
+      if (const auto links = links_.read()) {
+        for (const Link& link : *links) add_link(sink, link);
         return {};
       }
     return collect_file(sink);
   }
 
  private:
-  void add_link(MetricSink& sink, const LinkStats& link) {
+  void add_link(MetricSink& sink, const Link& link) {
     if (!devices_.keeps(link.device)) return;
+    const LabelView label[] = {{"device", link.device}};
     const auto columns = columns_of(link.stats);
     for (size_t i = 0; i < columns.size(); ++i)
-      sink.counter(names_[i], helps_[i])
-          .add({{"device", link.device}}, static_cast<double>(columns[i]));
+      sink.counter(names_[i], helps_[i]).add(label, static_cast<double>(columns[i]));
     sink.counter("node_network_receive_nohandler_total",
                  "Network device statistic receive_nohandler.")
-        .add({{"device", link.device}}, static_cast<double>(link.stats.rx_nohandler));
+        .add(label, static_cast<double>(link.stats.rx_nohandler));
   }
 
   Status collect_file(MetricSink& sink) {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::string_view rest = text_, line;
     while (next_line(rest, line)) {
       const size_t colon = line.rfind(':');
@@ -79,14 +80,15 @@ class NetdevCollector final : public Collector {
       if (!devices_.keeps(device)) continue;
       for (size_t i = 0; i < kNames.size(); ++i) {
         const auto number = to_number(next_word(fields));
-        if (!number) return Status(Code::Corruption, path_ + ": fewer than 16 columns");
+        if (!number) return Status(Code::Corruption, file_.path() + ": fewer than 16 columns");
         sink.counter(names_[i], helps_[i]).add({{"device", device}}, *number);
       }
     }
     return {};
   }
 
-  const std::string path_;
+  KeptFile file_;
+  LinkReader links_{LinkReader::Stats::With};
   const bool live_;
   const NameFilter devices_;
   std::array<std::string, kNames.size()> names_, helps_;

@@ -1,5 +1,6 @@
 // Protocol counters of /proc/net/{netstat,snmp,snmp6}.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -7,16 +8,19 @@ namespace {
 class NetstatCollector final : public Collector {
  public:
   NetstatCollector(const Sources& sources, NameFilter fields)
-      : directory_(sources.proc("net")), fields_(std::move(fields)) {}
+      : netstat_(sources.proc("net/netstat")),
+        snmp_(sources.proc("net/snmp")),
+        snmp6_(sources.proc("net/snmp6")),
+        fields_(std::move(fields)) {}
   std::string_view name() const override { return "netstat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
     next_ = 0;
-    VAGT_CHECK_OK(read_file(directory_ + "/netstat", text_));
+    VAGT_CHECK_OK(netstat_.read(text_));
     add_pairs(sink);
-    VAGT_CHECK_OK(read_file(directory_ + "/snmp", text_));
+    VAGT_CHECK_OK(snmp_.read(text_));
     add_pairs(sink);
-    if (read_file(directory_ + "/snmp6", text_).ok()) add_snmp6(sink);  // no IPv6, no file
+    if (snmp6_.read(text_).ok()) add_snmp6(sink);  // no IPv6, no file
     return {};
   }
 
@@ -66,7 +70,7 @@ class NetstatCollector final : public Collector {
     std::string metric, help;  // metric "": left out by the filter
   };
 
-  const std::string directory_;
+  KeptFile netstat_, snmp_, snmp6_;
   const NameFilter fields_;
   std::string text_;
   std::vector<Place> places_;

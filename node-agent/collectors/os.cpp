@@ -1,4 +1,6 @@
 // The distribution, from os-release(5).
+#include <sys/stat.h>
+
 #include "node-agent/collectors/collectors.h"
 
 namespace vagt::agent {
@@ -24,17 +26,8 @@ class OsCollector final : public Collector {
   std::string_view name() const override { return "os"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    std::string text;
-    if (!read_file(paths_[0], text).ok() && !read_file(paths_[1], text).ok())
-      return Status::not_found("no os-release file");
-    std::map<std::string, std::string, std::less<>> v;
-    std::string_view rest = text, line;
-    while (next_line(rest, line)) {
-      const size_t equals = line.find('=');
-      if (equals == std::string_view::npos || line[0] == '#') continue;
-      v.insert_or_assign(std::string(trim(line.substr(0, equals))),
-                         unquote(trim(line.substr(equals + 1))));
-    }
+    VAGT_CHECK_OK(read_changed());
+    auto& v = values_;
     sink.gauge("node_os_info",
                "A metric with a constant '1' value labeled by build_id, id, id_like, image_id, "
                "image_version, name, pretty_name, variant, variant_id, version, version_codename, "
@@ -57,6 +50,29 @@ class OsCollector final : public Collector {
   }
 
  private:
+  // Only when the file is another one than last time.
+  Status read_changed() {
+    struct stat now {};
+    const bool first = stat(paths_[0].c_str(), &now) == 0;
+    if (!first && stat(paths_[1].c_str(), &now) != 0)
+      return Status::not_found("no os-release file");
+    if (!values_.empty() && now.st_ino == seen_.st_ino && now.st_size == seen_.st_size &&
+        now.st_mtim.tv_sec == seen_.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen_.st_mtim.tv_nsec)
+      return {};
+    std::string text;
+    VAGT_CHECK_OK(read_file(paths_[first ? 0 : 1], text));
+    seen_ = now;
+    values_.clear();
+    std::string_view rest = text, line;
+    while (next_line(rest, line)) {
+      const size_t equals = line.find('=');
+      if (equals == std::string_view::npos || line[0] == '#') continue;
+      values_.insert_or_assign(std::string(trim(line.substr(0, equals))),
+                               unquote(trim(line.substr(equals + 1))));
+    }
+    return {};
+  }
+
   // The first `major[.minor]` in VERSION.
   static void add_version(MetricSink& sink, std::string_view version, std::string_view id,
                           std::string_view id_like, std::string_view name) {
@@ -71,6 +87,8 @@ class OsCollector final : public Collector {
   }
 
   const std::string paths_[2];
+  struct stat seen_ {};
+  std::map<std::string, std::string, std::less<>> values_;
 };
 
 }  // namespace

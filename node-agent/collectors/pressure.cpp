@@ -2,6 +2,7 @@
 #include <array>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -26,7 +27,10 @@ constexpr std::array<Stall, 6> kStalls = {{
 
 class PressureCollector final : public Collector {
  public:
-  explicit PressureCollector(const Sources& sources) : directory_(sources.proc("pressure")) {}
+  explicit PressureCollector(const Sources& sources) {
+    for (const Stall& stall : kStalls)
+      files_.try_emplace(stall.resource, sources.proc("pressure/" + std::string(stall.resource)));
+  }
   std::string_view name() const override { return "pressure"; }
 
   // A file may be missing (irq before 6.1) or refuse to be read (psi=0): no data, not a failure.
@@ -35,7 +39,7 @@ class PressureCollector final : public Collector {
     for (const Stall& stall : kStalls) {
       if (stall.resource != read) {
         read = stall.resource;
-        if (!read_file(directory_ + '/' + std::string(read), text_).ok()) text_.clear();
+        if (!files_.find(read)->second.read(text_).ok()) text_.clear();
       }
       if (const auto microseconds = total(stall.line))
         sink.counter(stall.name, stall.help).add(*microseconds / 1e6);
@@ -55,7 +59,7 @@ class PressureCollector final : public Collector {
     return std::nullopt;
   }
 
-  const std::string directory_;
+  std::map<std::string_view, KeptFile> files_;
   std::string text_;
 };
 

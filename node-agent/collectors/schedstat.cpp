@@ -1,5 +1,6 @@
 // Time each CPU ran tasks and kept them waiting.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -7,11 +8,11 @@ namespace {
 class SchedstatCollector final : public Collector {
  public:
   SchedstatCollector(const Sources& sources, size_t per_cpu_max)
-      : path_(sources.proc("schedstat")), per_cpu_max_(per_cpu_max) {}
+      : file_(sources.proc("schedstat")), per_cpu_max_(per_cpu_max) {}
   std::string_view name() const override { return "schedstat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     Family& running = sink.counter("node_schedstat_running_seconds_total",
                                    "Number of seconds CPU spent running a process.");
     Family& waiting = sink.counter("node_schedstat_waiting_seconds_total",
@@ -47,7 +48,7 @@ class SchedstatCollector final : public Collector {
   }
 
  private:
-  const std::string path_;
+  KeptFile file_;
   const size_t per_cpu_max_;
   std::string text_;
 };

@@ -2,19 +2,21 @@
 #include <unistd.h>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
 
 class SockstatCollector final : public Collector {
  public:
-  explicit SockstatCollector(const Sources& sources) : directory_(sources.proc("net")) {}
+  explicit SockstatCollector(const Sources& sources)
+      : four_(sources.proc("net/sockstat")), six_(sources.proc("net/sockstat6")) {}
   std::string_view name() const override { return "sockstat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(directory_ + "/sockstat", text_));
+    VAGT_CHECK_OK(four_.read(text_));
     add_lines(sink);
-    if (read_file(directory_ + "/sockstat6", text_).ok()) add_lines(sink);
+    if (six_.read(text_).ok()) add_lines(sink);
     return {};
   }
 
@@ -47,7 +49,7 @@ class SockstatCollector final : public Collector {
         .add(value);
   }
 
-  const std::string directory_;
+  KeptFile four_, six_;
   const double page_size_ = static_cast<double>(sysconf(_SC_PAGESIZE));
   std::string text_;
 };

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -24,11 +25,11 @@ constexpr std::array<Column, 5> kSoftnet = {{
 class SoftnetCollector final : public Collector {
  public:
   SoftnetCollector(const Sources& sources, size_t per_cpu_max)
-      : path_(sources.proc("net/softnet_stat")), per_cpu_max_(per_cpu_max) {}
+      : file_(sources.proc("net/softnet_stat")), per_cpu_max_(per_cpu_max) {}
   std::string_view name() const override { return "softnet"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::vector<std::pair<std::string, std::vector<uint64_t>>> rows;
     std::string_view rest = text_, line;
     while (next_line(rest, line)) {
@@ -38,7 +39,8 @@ class SoftnetCollector final : public Collector {
         std::from_chars(word.data(), word.data() + word.size(), value, 16);
         values.push_back(value);
       }
-      if (values.size() < 9) return Status(Code::Corruption, path_ + ": fewer than 9 columns");
+      if (values.size() < 9)
+        return Status(Code::Corruption, file_.path() + ": fewer than 9 columns");
       // Newer kernels name the CPU in column 13, since offline ones have no line.
       const uint64_t cpu = values.size() > 12 ? values[12] : rows.size();
       rows.emplace_back(std::to_string(cpu), std::move(values));
@@ -61,7 +63,7 @@ class SoftnetCollector final : public Collector {
     return {"all", total};
   }
 
-  const std::string path_;
+  KeptFile file_;
   const size_t per_cpu_max_;
   std::string text_;
 };

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -21,11 +22,11 @@ constexpr std::array<Field, 6> kStatFields = {{
 
 class StatCollector final : public Collector {
  public:
-  explicit StatCollector(const Sources& sources) : path_(sources.proc("stat")) {}
+  explicit StatCollector(const Sources& sources) : file_(sources.proc("stat")) {}
   std::string_view name() const override { return "stat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::string_view rest = text_, line;
     while (next_line(rest, line)) {
       const std::string_view key = next_word(line);
@@ -38,7 +39,7 @@ class StatCollector final : public Collector {
   }
 
  private:
-  const std::string path_;
+  KeptFile file_;
   std::string text_;
 };
 

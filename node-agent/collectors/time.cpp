@@ -1,7 +1,9 @@
 // The wall clock, read when the page is made, and the kernel's clock sources.
 #include <ctime>
+#include <vector>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -22,15 +24,32 @@ class TimeCollector final : public Collector {
     sink.gauge("node_time_zone_offset_seconds", "System time zone offset in seconds.")
         .add({{"time_zone", local.tm_zone == nullptr ? "UTC" : local.tm_zone}},
              static_cast<double>(local.tm_gmtoff));
-    for (const std::string& device : list_directory(directory_)) collect_source(sink, device);
+    find_sources();
+    for (Source& source : sources_) collect_source(sink, source);
     return {};
   }
 
  private:
-  void collect_source(MetricSink& sink, const std::string& device) {
-    if (device.compare(0, 11, "clocksource") != 0) return;
-    const std::string number = device.substr(11), path = directory_ + '/' + device;
-    if (const auto available = read_line(path + "/available_clocksource")) {
+  struct Source {
+    std::string number;
+    KeptFile available, current;
+  };
+
+  // Looked for once: the devices are made at boot.
+  void find_sources() {
+    if (searched_) return;
+    searched_ = true;
+    for (const std::string& device : list_directory(directory_)) {
+      if (device.compare(0, 11, "clocksource") != 0) continue;
+      const std::string path = directory_ + '/' + device;
+      sources_.push_back({device.substr(11), KeptFile(path + "/available_clocksource"),
+                          KeptFile(path + "/current_clocksource")});
+    }
+  }
+
+  void collect_source(MetricSink& sink, Source& source) {
+    const std::string& number = source.number;
+    if (const auto available = source.available.line(text_)) {
       std::string_view rest = *available;
       Family& family =
           sink.gauge("node_time_clocksource_available_info",
@@ -38,7 +57,7 @@ class TimeCollector final : public Collector {
       for (auto word = next_word(rest); !word.empty(); word = next_word(rest))
         family.add({{"clocksource", word}, {"device", number}}, 1);
     }
-    if (const auto current = read_line(path + "/current_clocksource"))
+    if (const auto current = source.current.line(text_))
       sink.gauge("node_time_clocksource_current_info",
                  "Current clocksource read from '/sys/devices/system/clocksource'.")
           .add({{"clocksource", *current}, {"device", number}}, 1);
@@ -46,6 +65,9 @@ class TimeCollector final : public Collector {
 
   const std::string directory_;
   const Clock& clock_;
+  std::vector<Source> sources_;
+  std::string text_;
+  bool searched_ = false;
 };
 
 }  // namespace

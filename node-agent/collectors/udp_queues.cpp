@@ -2,23 +2,25 @@
 #include <charconv>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
 
 class UdpQueuesCollector final : public Collector {
  public:
-  explicit UdpQueuesCollector(const Sources& sources) : directory_(sources.proc("net")) {}
+  explicit UdpQueuesCollector(const Sources& sources)
+      : udp_(sources.proc("net/udp")), udp6_(sources.proc("net/udp6")) {}
   std::string_view name() const override { return "udp_queues"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    const bool four = add(sink, "udp", "v4"), six = add(sink, "udp6", "v6");
-    return four || six ? Status() : Status::not_found(directory_ + "/udp cannot be read");
+    const bool four = add(sink, udp_, "v4"), six = add(sink, udp6_, "v6");
+    return four || six ? Status() : Status::not_found(udp_.path() + " cannot be read");
   }
 
  private:
-  bool add(MetricSink& sink, const std::string& file, std::string_view ip) {
-    if (!read_file(directory_ + '/' + file, text_).ok()) return false;
+  bool add(MetricSink& sink, KeptFile& file, std::string_view ip) {
+    if (!file.read(text_).ok()) return false;
     uint64_t tx = 0, rx = 0;
     std::string_view rest = text_, line;
     next_line(rest, line);  // the header
@@ -43,7 +45,7 @@ class UdpQueuesCollector final : public Collector {
     return value;
   }
 
-  const std::string directory_;
+  KeptFile udp_, udp6_;
   std::string text_;
 };
 

@@ -1,5 +1,6 @@
 // The fields of /proc/vmstat that the filter lets through.
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/kept_file.h"
 
 namespace vagt::agent {
 namespace {
@@ -7,11 +8,11 @@ namespace {
 class VmstatCollector final : public Collector {
  public:
   VmstatCollector(const Sources& sources, NameFilter fields)
-      : path_(sources.proc("vmstat")), fields_(std::move(fields)) {}
+      : file_(sources.proc("vmstat")), fields_(std::move(fields)) {}
   std::string_view name() const override { return "vmstat"; }
 
   Status collect(MetricSink& sink, std::stop_token) override {
-    VAGT_CHECK_OK(read_file(path_, text_));
+    VAGT_CHECK_OK(file_.read(text_));
     std::string_view rest = text_, line;
     for (size_t i = 0; next_line(rest, line); ++i) {
       const std::string_view field = next_word(line);
@@ -37,7 +38,7 @@ class VmstatCollector final : public Collector {
     return keep;
   }
 
-  const std::string path_;
+  KeptFile file_;
   const NameFilter fields_;
   std::string text_;
   std::vector<std::pair<std::string, bool>> known_;

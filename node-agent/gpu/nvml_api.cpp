@@ -70,6 +70,19 @@ void find_errors(void* library, NvmlApi& api) {
   find(library, "nvmlDeviceGetNvLinkErrorCounter", api.nvlink_errors);
 }
 
+void find_instances(void* library, NvmlApi& api) {
+  find(library, "nvmlDeviceGetPcieThroughput", api.pcie_throughput);
+  find(library, "nvmlDeviceGetMaxMigDeviceCount", api.mig_count);
+  find(library, "nvmlDeviceGetMigDeviceHandleByIndex", api.mig_handle);
+  find(library, "nvmlDeviceGetGpuInstanceId", api.gpu_instance);
+  find(library, "nvmlDeviceGetComputeInstanceId", api.compute_instance);
+  find(library, "nvmlGpmQueryDeviceSupport", api.gpm_support);
+  find(library, "nvmlGpmSampleAlloc", api.gpm_alloc);
+  find(library, "nvmlGpmSampleFree", api.gpm_free);
+  find(library, "nvmlGpmSampleGet", api.gpm_sample);
+  find(library, "nvmlGpmMetricsGet", api.gpm_metrics);
+}
+
 }  // namespace
 
 NvmlApi::~NvmlApi() {
@@ -90,6 +103,7 @@ Result<NvmlOpened> open_nvml(const std::string& name) {
   find_identity(library, api);
   find_readings(library, api);
   find_errors(library, api);
+  find_instances(library, api);
   if (api.init == nullptr || api.count == nullptr || api.handle == nullptr)
     return Status::not_found(name + " is no NVML: it lacks nvmlInit_v2 and the like");
   opened.result = api.init();

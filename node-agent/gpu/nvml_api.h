@@ -72,6 +72,23 @@ struct NvmlProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 
+using NvmlGpmSample = struct NvmlGpmSampleTag*;
+struct NvmlGpmSupport {
+  unsigned version, supported;
+};
+struct NvmlGpmMetric {
+  unsigned id;
+  int result;
+  double value;
+  const char *short_name, *long_name, *unit;
+};
+// The library reads as many metrics as `count` says; how many the array has differs by version.
+struct NvmlGpmMetrics {
+  unsigned version, count;
+  NvmlGpmSample sample1, sample2;
+  NvmlGpmMetric metrics[333];
+};
+
 // The version word at the head of a struct: its size and number.
 template <class T>
 constexpr unsigned nvml_version(unsigned number) {
@@ -130,6 +147,16 @@ struct NvmlApi {
   int (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
   int (*ecc_mode)(NvmlDevice, int*, int*) = nullptr;
   int (*persistence)(NvmlDevice, int*) = nullptr;
+  int (*pcie_throughput)(NvmlDevice, int, unsigned*) = nullptr;
+  int (*mig_count)(NvmlDevice, unsigned*) = nullptr;
+  int (*mig_handle)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
+  int (*gpu_instance)(NvmlDevice, unsigned*) = nullptr;
+  int (*compute_instance)(NvmlDevice, unsigned*) = nullptr;
+  int (*gpm_support)(NvmlDevice, NvmlGpmSupport*) = nullptr;
+  int (*gpm_alloc)(NvmlGpmSample*) = nullptr;
+  int (*gpm_free)(NvmlGpmSample) = nullptr;
+  int (*gpm_sample)(NvmlDevice, NvmlGpmSample) = nullptr;
+  int (*gpm_metrics)(NvmlGpmMetrics*) = nullptr;
 
   NvmlApi() = default;
   NvmlApi(const NvmlApi&) = delete;

@@ -1,12 +1,13 @@
 #include "node-agent/gpu/nvml_read.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace vagt::agent {
 namespace {
 
 constexpr double kMebibyte = 1048576;
-constexpr unsigned kMaxNvlinks = 18;
+constexpr unsigned kMaxNvlinks = 18, kMaxMig = 16;
 
 // Field ids of nvmlDeviceGetFieldValues.
 enum Field : unsigned {
@@ -54,7 +55,7 @@ class Reader {
   Reader(const NvmlApi& api, const std::function<void()>& before_call)
       : api_(api), before_call_(before_call) {}
 
-  GpuReading read(unsigned index, bool nvlink) {
+  GpuReading read(unsigned index, NvmlAsk ask) {
     gpu_.index = std::to_string(index);
     gpu_.device = "nvidia" + gpu_.index;
     before_call_();
@@ -66,7 +67,9 @@ class Reader {
     if (!lost()) errors();
     if (!lost()) links();
     if (!lost()) field_values();
-    if (!lost() && nvlink) nvlinks();
+    if (!lost() && ask.nvlink) nvlinks();
+    if (!lost() && ask.pcie_throughput) pcie_throughput();
+    if (!lost() && gpu_.mig_mode == "Enabled") mig_instances();
     complete(gpu_);
     return std::move(gpu_);
   }
@@ -299,6 +302,46 @@ class Reader {
     }
   }
 
+  void pcie_throughput() {
+    unsigned kilobytes = 0;
+    if (call(api_.pcie_throughput, 0, &kilobytes)) gpu_[GpuField::ProfPcieTx] = kilobytes * 1000.0;
+    if (call(api_.pcie_throughput, 1, &kilobytes)) gpu_[GpuField::ProfPcieRx] = kilobytes * 1000.0;
+  }
+
+  // Instances may have gaps; each has a handle that answers for memory and little else.
+  void mig_instances() {
+    unsigned count = 0;
+    if (api_.mig_handle == nullptr || !call(api_.mig_count, &count)) return;
+    const NvmlDevice parent = device_;
+    for (unsigned i = 0; i < std::min(count, kMaxMig) && !lost(); ++i) {
+      NvmlDevice instance = nullptr;
+      before_call_();
+      if (api_.mig_handle(parent, i, &instance) != kNvmlSuccess || instance == nullptr) continue;
+      device_ = instance;
+      gpu_.mig.push_back(mig_instance());
+      device_ = parent;
+    }
+  }
+
+  MigInstance mig_instance() {
+    MigInstance mig;
+    unsigned id = 0;
+    if (call(api_.gpu_instance, &id)) mig.gpu_instance_id = std::to_string(id);
+    if (call(api_.compute_instance, &id)) mig.compute_instance_id = std::to_string(id);
+    mig.uuid = text(api_.uuid);
+    // "NVIDIA H100 80GB HBM3 MIG 1g.10gb"
+    const std::string name = text(api_.name);
+    const size_t at = name.rfind("MIG ");
+    if (at != std::string::npos) mig.profile = name.substr(at + 4);
+    NvmlMemoryV2 memory{};
+    memory.version = nvml_version<NvmlMemoryV2>(2);
+    if (call(api_.memory_v2, &memory)) {
+      mig.fb_free = static_cast<double>(memory.free) / kMebibyte;
+      mig.fb_used = static_cast<double>(memory.used) / kMebibyte;
+    }
+    return mig;
+  }
+
   const NvmlApi& api_;
   const std::function<void()>& before_call_;
   NvmlDevice device_ = nullptr;
@@ -307,9 +350,9 @@ class Reader {
 
 }  // namespace
 
-GpuReading read_nvml_gpu(const NvmlApi& api, unsigned index, bool nvlink,
+GpuReading read_nvml_gpu(const NvmlApi& api, unsigned index, NvmlAsk ask,
                          const std::function<void()>& before_call) {
-  return Reader(api, before_call).read(index, nvlink);
+  return Reader(api, before_call).read(index, ask);
 }
 
 void read_nvml_versions(const NvmlApi& api, GpuSnapshot& snapshot) {

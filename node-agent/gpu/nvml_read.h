@@ -8,10 +8,13 @@
 
 namespace vagt::agent {
 
+struct NvmlAsk {
+  bool nvlink = false;           // many calls
+  bool pcie_throughput = false;  // 40 ms of sampling
+};
 // Reads all there is of GPU `index`. `before_call` runs before each library call, since any of them
-// may block: the caller watches the time. Never fails: the reading says what is wrong. With
-// `nvlink` the links are asked too, which is many calls.
-GpuReading read_nvml_gpu(const NvmlApi& api, unsigned index, bool nvlink,
+// may block: the caller watches the time. Never fails: the reading says what is wrong.
+GpuReading read_nvml_gpu(const NvmlApi& api, unsigned index, NvmlAsk ask,
                          const std::function<void()>& before_call);
 // Versions of the driver.
 void read_nvml_versions(const NvmlApi& api, GpuSnapshot& snapshot);

@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "base/worker_pool.h"
+#include "node-agent/gpu/gpm.h"
 #include "node-agent/gpu/nvml_read.h"
 
 namespace vagt::agent {
@@ -30,21 +31,24 @@ struct NvmlSource::Watcher {
   Clock::time_point nvlinks_read VAGT_GUARDED_BY(mutex){};
 
   static void run(const std::shared_ptr<Watcher>& self, const std::shared_ptr<NvmlApi>& api,
-                  unsigned index, std::chrono::milliseconds nvlink_every) VAGT_NO_THREAD_ANALYSIS {
+                  unsigned index, const Options& options) VAGT_NO_THREAD_ANALYSIS {
     base::set_thread_name("nvml-" + std::to_string(index));
     const auto before_call = [&self] {
       base::MutexLock lock(self->mutex);
       self->call_began = Clock::now();
     };
+    GpmSampler gpm(api);
     std::unique_lock<base::Mutex> lock(self->mutex);
     while (true) {
       self->changed.wait(
           lock, [&self]() VAGT_NO_THREAD_ANALYSIS { return self->asked || self->stopping; });
       if (self->stopping) return;
       self->asked = false;
-      const bool nvlink = Clock::now() - self->nvlinks_read >= nvlink_every;
+      const bool nvlink = Clock::now() - self->nvlinks_read >= options.nvlink_every;
       lock.unlock();
-      GpuReading reading = read_nvml_gpu(*api, index, nvlink, before_call);
+      GpuReading reading =
+          read_nvml_gpu(*api, index, {nvlink, options.pcie_throughput}, before_call);
+      if (options.gpm) gpm.read(index, reading, before_call);
       lock.lock();
       if (nvlink && reading.up) {
         self->nvlinks = reading.nvlinks;
@@ -103,7 +107,9 @@ Result<GpuSnapshot> NvmlSource::read() VAGT_NO_THREAD_ANALYSIS {
   while (watchers_.size() < count) {
     watchers_.push_back(std::make_shared<Watcher>());
     const auto index = static_cast<unsigned>(watchers_.size() - 1);
-    std::thread(Watcher::run, watchers_.back(), api_, index, options_.nvlink_every).detach();
+    std::thread([watcher = watchers_.back(), api = api_, index, options = options_] {
+      Watcher::run(watcher, api, index, options);
+    }).detach();
   }
   GpuSnapshot snapshot;
   read_nvml_versions(*api_, snapshot);

@@ -17,6 +17,7 @@ class NvmlSource {
     std::string library = "libnvidia-ml.so.1";
     std::chrono::milliseconds call_deadline = std::chrono::seconds(2);
     std::chrono::milliseconds nvlink_every = std::chrono::seconds(60);
+    bool gpm = false, pcie_throughput = false;
   };
   explicit NvmlSource(Options options);
   ~NvmlSource();  // threads that hang in a call are left behind with what they use

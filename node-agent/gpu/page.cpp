@@ -32,6 +32,9 @@ class Writer {
                "Last NVML error of this GPU: 15 lost, 16 reset required, 999 unknown, 10000 no "
                "answer in time; 0 is fine.")
         .add(own, gpu.error);
+    if (gpu.health)
+      sink_.gauge("vagt_gpu_health", "0 ok, 1 attention, 2 needs a reset, 3 lost.")
+          .add(own, *gpu.health);
     // A frozen temperature is worse than none: a lost GPU has no samples of its own.
     if (gpu.error == kGpuIsLost || gpu.error == kGpuUnknownError) return;
     write_dcgm(gpu);

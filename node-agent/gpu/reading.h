@@ -67,6 +67,16 @@ enum class GpuField : uint8_t {
   NvlinkCrcData,
   NvlinkReplay,
   NvlinkRecovery,
+  ProfGrEngine,
+  ProfSmActive,
+  ProfSmOccupancy,
+  ProfTensor,
+  ProfDram,
+  ProfFp64,
+  ProfFp32,
+  ProfFp16,
+  ProfPcieTx,
+  ProfPcieRx,
   Count,
 };
 
@@ -115,6 +125,7 @@ struct GpuReading {
   std::map<std::string, double> remapped_banks;      // max, high, partial, low, none
   std::vector<MigInstance> mig;
   std::vector<NvlinkReading> nvlinks;
+  std::optional<int> health;  // 0 ok, 1 attention, 2 needs a reset, 3 lost
 
   std::optional<double>& operator[](GpuField field) { return values[static_cast<size_t>(field)]; }
   std::optional<double> operator[](GpuField field) const {

@@ -18,6 +18,26 @@ int to_int(std::string_view text) {
   return value;
 }
 
+void add_last_info(MetricSink& sink, const std::string& pci, const GpuDirectory::Identity& who,
+                   const XidEvent& event) {
+  // 144 to 150 say in their text how bad it is.
+  const bool fatal =
+      event.code >= 144 && event.code <= 150 && event.message.find("Fatal") != std::string::npos;
+  Family& family =
+      sink.gauge("vagt_gpu_xid_last_info", "The last XID error of a GPU; the value is 1.");
+  const std::string message = clean_message(event.message), pid = clean_message(event.pid),
+                    process = clean_message(event.process), xid = std::to_string(event.code);
+  const LabelView labels[] = {{"UUID", who.uuid},
+                              {"gpu", who.index},
+                              {"message", message},
+                              {"pci_bus_id", pci},
+                              {"pid", pid},
+                              {"process", process},
+                              {"severity", fatal ? "page" : xid_severity(event.code)},
+                              {"xid", xid}};
+  family.add(std::span<const LabelView>(labels).subspan(who.uuid.empty() ? 2 : 0), 1);
+}
+
 }  // namespace
 
 void KernelLogCounters::add(const LogRecord& record) {
@@ -95,7 +115,7 @@ void KernelLogCounters::settle(Timestamp now) {
   }
 }
 
-void KernelLogCounters::write(MetricSink& sink) const {
+void KernelLogCounters::write(MetricSink& sink, GpuDirectory& gpus) const {
   Family& totals = sink.counter("vagt_kernel_events_total", "Events in the kernel log by kind.");
   for (const std::string_view kind : kernel_event_kinds()) {
     const auto found = kinds_.find(kind);
@@ -110,35 +130,7 @@ void KernelLogCounters::write(MetricSink& sink) const {
     sink.gauge("vagt_kernel_event_last_info", "The last line of a kind; the value is 1.")
         .add({{"device", last.device}, {"kind", kind}, {"message", last.message}}, 1);
   }
-  Family& xids = sink.counter("vagt_gpu_xid_errors_total", "XID errors by GPU and code.");
-  for (const std::string& gpu : gpus_)
-    for (const int code : serious_xids())
-      if (!xids_.contains({gpu, code}))
-        xids.add({{"pci_bus_id", gpu}, {"xid", std::to_string(code)}}, 0);
-  for (const auto& [key, count] : xids_)
-    xids.add({{"pci_bus_id", key.first}, {"xid", std::to_string(key.second)}},
-             static_cast<double>(count));
-  for (const auto& [key, at] : xid_at_)
-    sink.gauge("vagt_gpu_xid_last_timestamp_seconds", "When a GPU last had an XID error.")
-        .add({{"pci_bus_id", key.first}, {"xid", std::to_string(key.second)}}, to_seconds(at));
-  Family& last_code =
-      sink.gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.");
-  for (const std::string& gpu : gpus_)
-    if (!last_xid_.contains(gpu)) last_code.add({{"pci_bus_id", gpu}}, 0);
-  for (const auto& [gpu, last] : last_xid_) {
-    last_code.add({{"pci_bus_id", gpu}}, last.event.code);
-    // 144 to 150 say in their text how bad it is.
-    const bool fatal = last.event.code >= 144 && last.event.code <= 150 &&
-                       last.event.message.find("Fatal") != std::string::npos;
-    sink.gauge("vagt_gpu_xid_last_info", "The last XID error of a GPU; the value is 1.")
-        .add({{"message", clean_message(last.event.message)},
-              {"pci_bus_id", gpu},
-              {"pid", clean_message(last.event.pid)},
-              {"process", clean_message(last.event.process)},
-              {"severity", fatal ? "page" : xid_severity(last.event.code)},
-              {"xid", std::to_string(last.event.code)}},
-             1);
-  }
+  write_xids(sink, gpus);
   for (const auto& [key, value] : sxids_)
     sink.counter("vagt_gpu_nvswitch_sxid_errors_total", "NVSwitch errors by switch and code.")
         .add({{"fatal", value.second ? "true" : "false"},
@@ -150,6 +142,55 @@ void KernelLogCounters::write(MetricSink& sink) const {
         .add({{"priority", std::to_string(priority)}}, static_cast<double>(lines_[priority]));
   sink.counter("vagt_kmsg_lost_total", "Records overwritten before they were read.")
       .add(static_cast<double>(lost_));
+}
+
+void KernelLogCounters::write_xids(MetricSink& sink, GpuDirectory& gpus) const {
+  std::map<std::string, GpuDirectory::Identity> identities;
+  const auto identity = [&](const std::string& pci) -> const GpuDirectory::Identity& {
+    const auto found = identities.find(pci);
+    if (found != identities.end()) return found->second;
+    return identities.emplace(pci, gpus.identity(pci).value_or(GpuDirectory::Identity()))
+        .first->second;
+  };
+  const auto add = [&](Family& family, const std::string& pci, int code, double value) {
+    const GpuDirectory::Identity& who = identity(pci);
+    const std::string xid = std::to_string(code);
+    if (who.uuid.empty()) return family.add({{"pci_bus_id", pci}, {"xid", xid}}, value);
+    family.add({{"UUID", who.uuid}, {"gpu", who.index}, {"pci_bus_id", pci}, {"xid", xid}}, value);
+  };
+  Family& xids = sink.counter("vagt_gpu_xid_errors_total", "XID errors by GPU and code.");
+  for (const std::string& gpu : gpus_)
+    for (const int code : serious_xids())
+      if (!xids_.contains({gpu, code})) add(xids, gpu, code, 0);
+  for (const auto& [key, count] : xids_)
+    add(xids, key.first, key.second, static_cast<double>(count));
+  std::map<std::string, GpuDirectory::Xids> serious;
+  for (const auto& [key, at] : xid_at_) {
+    add(sink.gauge("vagt_gpu_xid_last_timestamp_seconds", "When a GPU last had an XID error."),
+        key.first, key.second, to_seconds(at));
+    const std::string_view severity = xid_severity(key.second);
+    GpuDirectory::Xids& known = serious[key.first];
+    if (severity == "page" && (!known.last_page || at > *known.last_page)) {
+      known.last_page = at;
+      known.last_page_code = key.second;
+    }
+    if (severity == "ticket" && (!known.last_ticket || at > *known.last_ticket))
+      known.last_ticket = at;
+  }
+  for (const auto& [pci, known] : serious) gpus.set_xids(pci, known);
+  Family& last_code =
+      sink.gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.");
+  const auto add_code = [&](const std::string& pci, double code) {
+    const GpuDirectory::Identity& who = identity(pci);
+    if (who.uuid.empty()) return last_code.add({{"pci_bus_id", pci}}, code);
+    last_code.add({{"UUID", who.uuid}, {"gpu", who.index}, {"pci_bus_id", pci}}, code);
+  };
+  for (const std::string& gpu : gpus_)
+    if (!last_xid_.contains(gpu)) add_code(gpu, 0);
+  for (const auto& [gpu, last] : last_xid_) {
+    add_code(gpu, last.event.code);
+    add_last_info(sink, gpu, identity(gpu), last.event);
+  }
 }
 
 std::string KernelLogCounters::save() const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "node-agent/collector.h"
+#include "node-agent/gpu/directory.h"
 #include "node-agent/kernel_log/record.h"
 
 namespace vagt::agent {
@@ -22,7 +23,8 @@ class KernelLogCounters {
   void settle(Timestamp now);
   // GPUs whose serious XID counters are there from the start, by PCI address ("0000:43:00.0").
   void know_gpus(const std::set<std::string>& pci_bus_ids) { gpus_ = pci_bus_ids; }
-  void write(MetricSink& sink) const;
+  // `gpus` names the GPU at an address, and is told of serious XIDs.
+  void write(MetricSink& sink, GpuDirectory& gpus) const;
 
   // The sequence number after the last record; 0: none yet.
   uint64_t next_sequence() const { return next_sequence_; }
@@ -42,6 +44,7 @@ class KernelLogCounters {
   };
   void count_event(const KernelEvent& event, const LogRecord& record);
   void count_xid(const XidEvent& event, Timestamp at);
+  void write_xids(MetricSink& sink, GpuDirectory& gpus) const;
   void note_gpu_lost(const std::string& pci_bus_id, Timestamp at);
 
   std::map<std::string, uint64_t, std::less<>> kinds_;

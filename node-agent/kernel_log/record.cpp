@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 8> kLevels = {"emerg", "alert",  "crit", 
 // `kern  :warn  : ` before the time; false: `line` does not begin so.
 bool take_decoded_level(std::string_view& line, LogRecord& record) {
   const size_t first = line.find(':');
-  if (first == std::string_view::npos || first > 10) return false;
+  if (first > 10) return false;  // nor is there any
   const size_t second = line.find(':', first + 1);
   if (second == std::string_view::npos) return false;
   const std::string_view facility = trim(line.substr(0, first));

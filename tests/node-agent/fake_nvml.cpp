@@ -1,6 +1,8 @@
-// A library that plays NVML: GPU 0 is an H100, 1 an RTX card without ECC, 2 hangs while it is told
-// to, 3 is lost. Functions an old driver lacks are missing here too.
+// A library that plays NVML: GPU 0 is an H100, 1 an RTX 5090 without ECC, 2 hangs while it is told
+// to, 3 is lost, 4 is an H100 cut into two MIG instances (handles 101 and 103; 102 is a gap).
+// Functions an old driver lacks are missing here too.
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -9,11 +11,13 @@ namespace {
 std::atomic<bool> hang{false};
 std::atomic<int> init_result{0}, count_result{0};
 std::atomic<unsigned> gpus{4};
+std::atomic<int> gpm_samples{0};
 
 // Handles are 1 plus the index.
 long index_of(void* device) { return reinterpret_cast<long>(device) - 1; }
 
 int answer(void* device) {
+  if (index_of(device) >= 100) return 0;
   if (index_of(device) == 3) return 15;
   while (index_of(device) == 2 && hang.load()) std::this_thread::yield();
   return 0;
@@ -51,12 +55,87 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return 0;
 }
 int nvmlDeviceGetUUID(void* device, char* out, unsigned size) {
-  const char* const names[] = {"GPU-0", "GPU-1", "GPU-2", "GPU-3"};
+  const char* const names[] = {"GPU-0", "GPU-1", "GPU-2", "GPU-3", "GPU-4"};
+  if (index_of(device) >= 100) return copy(index_of(device) == 100 ? "MIG-a" : "MIG-b", out, size);
   const int result = answer(device);
   return result != 0 ? result : copy(names[index_of(device)], out, size);
 }
 int nvmlDeviceGetName(void* device, char* out, unsigned size) {
-  return copy(index_of(device) == 0 ? "NVIDIA H100" : "NVIDIA RTX", out, size);
+  if (index_of(device) >= 100) return copy("NVIDIA H100 80GB HBM3 MIG 3g.40gb", out, size);
+  const bool h100 = index_of(device) == 0 || index_of(device) == 4;
+  return copy(h100 ? "NVIDIA H100 80GB HBM3" : "NVIDIA GeForce RTX 5090", out, size);
+}
+int nvmlDeviceGetPciInfo_v3(void* device, void* out) {
+  struct Info {
+    char legacy[16];
+    unsigned words[5];
+    char id[32];
+  };
+  std::snprintf(static_cast<Info*>(out)->id, 32, "00000000:%02lX:00.0", 0x10 + index_of(device));
+  return answer(device);
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *current = *pending = index_of(device) == 4;
+  return index_of(device) == 1 ? 3 : answer(device);
+}
+int nvmlDeviceGetMaxMigDeviceCount(void*, unsigned* count) {
+  *count = 7;
+  return 0;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(void*, unsigned index, void** device) {
+  if (index != 0 && index != 2) return 6;  // not found
+  *device = reinterpret_cast<void*>(101L + static_cast<long>(index));
+  return 0;
+}
+int nvmlDeviceGetGpuInstanceId(void* device, unsigned* id) {
+  *id = index_of(device) == 100 ? 1 : 2;
+  return 0;
+}
+int nvmlDeviceGetComputeInstanceId(void*, unsigned* id) {
+  *id = 0;
+  return 0;
+}
+int nvmlDeviceGetPcieThroughput(void* device, int counter, unsigned* kilobytes) {
+  *kilobytes = counter == 0 ? 1500 : 2500;
+  return answer(device);
+}
+int nvmlGpmQueryDeviceSupport(void* device, unsigned* versioned) {
+  if (versioned[0] != 1) return 25;
+  versioned[1] = index_of(device) == 0;
+  return 0;
+}
+int nvmlGpmSampleAlloc(void** sample) {
+  *sample = new int(0);
+  return 0;
+}
+int nvmlGpmSampleFree(void* sample) {
+  delete static_cast<int*>(sample);
+  return 0;
+}
+int nvmlGpmSampleGet(void*, void* sample) {
+  *static_cast<int*>(sample) = ++gpm_samples;
+  return 0;
+}
+int nvmlGpmMetricsGet(void* request) {
+  struct Metric {
+    unsigned id;
+    int result;
+    double value;
+    const char* names[3];
+  };
+  struct Request {
+    unsigned version, count;
+    int *older, *newer;
+    Metric metrics[1];
+  };
+  auto* asked = static_cast<Request*>(request);
+  if (asked->version != 1 || *asked->newer <= *asked->older) return 2;
+  for (unsigned i = 0; i < asked->count; ++i) {
+    Metric& metric = (&asked->metrics[0])[i];
+    metric.result = metric.id == 13 ? 3 : 0;
+    metric.value = metric.id;
+  }
+  return 0;
 }
 int nvmlDeviceGetTemperature(void* device, int, unsigned* value) {
   *value = 41;

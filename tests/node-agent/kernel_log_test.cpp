@@ -95,14 +95,26 @@ class Counters : public ::testing::Test {
   }
   std::string page() const {
     MetricSink sink;
-    counters_.write(sink);
+    counters_.write(sink, gpus_);
     std::string out;
     for (const auto& entry : sink.families()) out += entry.second.lines();
     return out;
   }
   KernelLogCounters counters_;
+  mutable GpuDirectory gpus_;
   uint64_t next_ = 1;
 };
+
+TEST_F(Counters, XidsNameTheGpuOnceItIsKnown) {
+  add("NVRM: Xid (PCI:0000:1b:00): 119, pid=7, name=x, Timeout", Duration(1000));
+  EXPECT_THAT(page(),
+              HasSubstr("vagt_gpu_xid_errors_total{pci_bus_id=\"0000:1b:00.0\",xid=\"119\"} 1"));
+  gpus_.set_identity("00000000:1B:00.0", {"3", "GPU-x"});
+  EXPECT_THAT(page(), HasSubstr("vagt_gpu_xid_errors_total{UUID=\"GPU-x\",gpu=\"3\",pci_bus_id="
+                                "\"0000:1b:00.0\",xid=\"119\"} 1"));
+  EXPECT_EQ(gpus_.xids("0000:1b:00.0").last_page, from_millis(1000));
+  EXPECT_EQ(gpus_.xids("0000:1b:00.0").last_page_code, 119);
+}
 
 TEST_F(Counters, EveryKindIsThereAtZero) {
   const std::string text = page();

@@ -101,9 +101,88 @@ TEST_F(Nvml, CollectorKeepsAGpuThatVanished) {
   EXPECT_THAT(host.run(*collector), HasSubstr("vagt_gpu_count{source=\"nvml\"} 4\n"));
   set_(0, 0, 0, 1);
   const std::string page = host.run(*collector);
-  EXPECT_THAT(page, HasSubstr("vagt_gpu_up{UUID=\"GPU-1\",gpu=\"1\",pci_bus_id=\"\"} 0\n"));
+  EXPECT_THAT(
+      page, HasSubstr("vagt_gpu_up{UUID=\"GPU-1\",gpu=\"1\",pci_bus_id=\"00000000:11:00.0\"} 0\n"));
   EXPECT_THAT(page, HasSubstr("vagt_gpu_count{source=\"nvml\"} 1\n"));
-  EXPECT_THAT(page, HasSubstr("vagt_gpu_up{UUID=\"GPU-0\",gpu=\"0\",pci_bus_id=\"\"} 1\n"));
+  EXPECT_THAT(
+      page, HasSubstr("vagt_gpu_up{UUID=\"GPU-0\",gpu=\"0\",pci_bus_id=\"00000000:10:00.0\"} 1\n"));
+}
+
+TEST_F(Nvml, MigInstancesHaveMemoryAndAProfile) {
+  set_(0, 0, 0, 5);
+  NvmlSource source(options_);
+  const auto snapshot = source.read();
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_TRUE(snapshot->gpus[0].mig.empty());
+  const GpuReading& gpu = snapshot->gpus[4];
+  EXPECT_EQ(gpu.uuid, "GPU-4");  // not an instance's
+  ASSERT_EQ(gpu.mig.size(), 2u);
+  EXPECT_EQ(gpu.mig[0].uuid, "MIG-a");
+  EXPECT_EQ(gpu.mig[1].gpu_instance_id, "2");
+  EXPECT_EQ(gpu.mig[1].profile, "3g.40gb");
+  EXPECT_EQ(gpu.mig[1].fb_used, 21);
+}
+
+TEST_F(Nvml, GpmNeedsTwoSamplesAndACardThatHasIt) {
+  options_.gpm = options_.pcie_throughput = true;
+  NvmlSource source(options_);
+  auto snapshot = source.read();
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_EQ(snapshot->gpus[0][GpuField::ProfTensor], std::nullopt);
+  EXPECT_EQ(snapshot->gpus[0][GpuField::ProfPcieTx], 1.5e6);
+  snapshot = source.read();
+  EXPECT_EQ(snapshot->gpus[0][GpuField::ProfTensor], 0.05);
+  EXPECT_EQ(snapshot->gpus[0][GpuField::ProfFp16], std::nullopt);  // it said not supported
+  EXPECT_EQ(snapshot->gpus[1][GpuField::ProfTensor], std::nullopt);
+}
+
+TEST_F(Nvml, AGpuThatVanishedIsMissedAfterARestartToo) {
+  FakeHost host;
+  host.sources().nvml_library = FAKE_NVML;
+  host.file("proc/sys/kernel/random/boot_id", "boot-1\n");
+  host.run(make_gpu);
+  set_(0, 0, 0, 1);
+  const std::string page = host.run(make_gpu);
+  EXPECT_THAT(page,
+              HasSubstr("vagt_gpu_up{UUID=\"GPU-1\",gpu=\"1\",pci_bus_id=\"00000000:11:00.0\"} 0"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("vagt_gpu_health{UUID=\"GPU-1\",gpu=\"1\",pci_bus_id=\"00000000:11:00.0\"} 3"));
+  EXPECT_THAT(page,
+              HasSubstr("vagt_gpu_count{source=\"expected\"} 3"));  // the lost one has no name
+  host.file("proc/sys/kernel/random/boot_id", "boot-2\n");
+  EXPECT_THAT(host.run(make_gpu), Not(HasSubstr("GPU-1")));
+  host.filters().gpus_expected = 8;
+  EXPECT_THAT(host.run(make_gpu), HasSubstr("vagt_gpu_count{source=\"expected\"} 8"));
+}
+
+TEST_F(Nvml, HealthFollowsXidsAndReadings) {
+  FakeHost host;
+  host.sources().nvml_library = FAKE_NVML;
+  host.clock().set(from_millis(1'000'000'000));
+  const CollectorPtr collector = make_gpu(host.sources(), host.filters());
+  const auto health = [&](const std::string& gpu) {
+    const std::string page = host.run(*collector);
+    const size_t at = page.find("vagt_gpu_health{UUID=\"" + gpu + "\"");
+    return at == std::string::npos ? '?' : page[page.find("} ", at) + 2];
+  };
+  EXPECT_EQ(health("GPU-0"), '0');  // a link that is down, but never was up
+  EXPECT_EQ(health("GPU-1"), '0');
+  GpuDirectory::Xids xids;
+  xids.last_ticket = host.clock().now();
+  host.sources().gpus->set_xids("0000:11:00", xids);
+  EXPECT_EQ(health("GPU-1"), '1');
+  host.clock().advance(std::chrono::hours(2));
+  EXPECT_EQ(health("GPU-1"), '0');
+  xids.last_page = host.clock().now();
+  host.sources().gpus->set_xids("0000:11:00.0", xids);
+  EXPECT_EQ(health("GPU-1"), '2');
+}
+
+TEST(GpuDirectory, OneFormOfAddress) {
+  EXPECT_EQ(GpuDirectory::normal("00000000:1B:00.0"), "0000:1b:00.0");
+  EXPECT_EQ(GpuDirectory::normal("0000:1b:00"), "0000:1b:00.0");
+  EXPECT_EQ(GpuDirectory::normal(""), "");
 }
 
 }  // namespace

@@ -38,8 +38,11 @@ TEST(PageServer, ServesItsPages) {
   Options options;
   options.sources = host.sources();
   options.collectors = {"loadavg", "stat"};
+  options.listen = {"127.0.0.1:0"};
+  options.compat_listen = {{"127.0.0.1:0", {"stat"}}};
+  host.sources().kernel_lines->add(7, from_millis(5000), 4, "eth0: link is down");
   const auto agent = Agent::make(options).value();
-  const auto server = PageServer::start(*agent, {"127.0.0.1:0"}, {}).value();
+  const auto server = PageServer::start(*agent, options).value();
   const uint16_t port = server->ports().at(0);
   EXPECT_THAT(get(port, "/metrics"), HasSubstr("node_load1 1\n"));
   EXPECT_THAT(get(port, "/metrics"), HasSubstr("version=0.0.4"));
@@ -50,6 +53,13 @@ TEST(PageServer, ServesItsPages) {
               HasSubstr("# EOF\n"));
   EXPECT_THAT(get(port, "/-/healthy"), HasSubstr("healthy"));
   EXPECT_THAT(get(port, "/"), HasSubstr("/metrics/loadavg"));
+  const std::string compat = get(server->ports().at(1), "/metrics");
+  EXPECT_THAT(compat, HasSubstr("node_boot_time_seconds 5\n"));
+  EXPECT_THAT(compat, ::testing::Not(HasSubstr("node_load1")));
+  EXPECT_THAT(get(port, "/api/v1/kernel-log"),
+              HasSubstr(R"({"next":7,"lines":[{"seq":7,"time":5,"priority":4,"message":"eth0: )"));
+  EXPECT_THAT(get(port, "/api/v1/kernel-log?after=7"), HasSubstr(R"("next":7,"lines":[]})"));
+  EXPECT_THAT(get(port, "/api/v1/kernel-log?after=x"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(get(port, "/metrics"), HasSubstr("vagt_http_requests_total{code=\"404\"} 1\n"));
 }
