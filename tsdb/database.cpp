@@ -7,7 +7,6 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/rate_limiter.h>
-#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
@@ -22,9 +21,6 @@ namespace {
 // RocksDB insists on a family called "default": meta is that one.
 constexpr std::array<const char*, kFamilies> kNames = {"default", "journal",  "head", "series",
                                                        "chunks",  "postings", "state"};
-
-// A file that is being written to be ingested; one that is there at the start is of no use.
-constexpr const char* kUnfinished = "/unfinished.rewrite";
 
 rocksdb::Slice slice(std::string_view s) { return {s.data(), s.size()}; }
 std::string_view view(const rocksdb::Slice& s) { return {s.data(), s.size()}; }
@@ -190,26 +186,6 @@ std::string_view Scan::key() const { return view(impl_->it->key()); }
 std::string_view Scan::value() const { return view(impl_->it->value()); }
 Status Scan::status() const { return to_status(impl_->it->status()); }
 
-struct SortedFile::Impl {
-  Impl(const rocksdb::Options& options, rocksdb::ColumnFamilyHandle* handle, std::string where)
-      : writer(rocksdb::EnvOptions(), options, handle), family(handle), path(std::move(where)) {}
-  rocksdb::SstFileWriter writer;
-  rocksdb::ColumnFamilyHandle* family;
-  const std::string path;
-};
-SortedFile::SortedFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-SortedFile::~SortedFile() {
-  std::error_code error;
-  std::filesystem::remove(impl_->path, error);
-}
-Status SortedFile::erase_range(std::string_view begin, std::string_view end) {
-  return to_status(impl_->writer.DeleteRange(slice(begin), slice(end)));
-}
-Status SortedFile::put(std::string_view key, std::string_view value) {
-  return to_status(impl_->writer.Put(slice(key), slice(value)));
-}
-uint64_t SortedFile::bytes() const { return impl_->writer.FileSize(); }
-
 struct Database::Impl {
   std::unique_ptr<rocksdb::DB> db;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> handles{};
@@ -253,7 +229,6 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
     return Status(to_status(opened).at(options.path));
   }
   impl->db.reset(db);
-  std::filesystem::remove(options.path + kUnfinished, error);
   if (!later.empty()) {
     std::vector<rocksdb::ColumnFamilyHandle*> made;
     const rocksdb::Status created = db->CreateColumnFamilies(later, &made);
@@ -343,23 +318,6 @@ Status Database::drop_range(Family family, std::string_view begin, std::string_v
   if (!files.ok()) return to_status(files);
   // It skips the newest level and files that straddle the range.
   return to_status(impl_->db->DeleteRange({}, impl_->of(family), from, to));
-}
-
-Result<std::unique_ptr<SortedFile>> Database::sorted_file(Family family) {
-  rocksdb::ColumnFamilyHandle* handle = impl_->of(family);
-  auto impl = std::make_unique<SortedFile::Impl>(impl_->db->GetOptions(handle), handle,
-                                                 impl_->db->GetName() + kUnfinished);
-  if (const rocksdb::Status s = impl->writer.Open(impl->path); !s.ok())
-    return Status(to_status(s).at(impl->path));
-  return std::unique_ptr<SortedFile>(new SortedFile(std::move(impl)));
-}
-
-Status Database::ingest(std::unique_ptr<SortedFile> file) {
-  if (const rocksdb::Status s = file->impl_->writer.Finish(); !s.ok()) return to_status(s);
-  rocksdb::IngestExternalFileOptions how;
-  how.move_files = true;
-  how.write_global_seqno = false;
-  return to_status(impl_->db->IngestExternalFile(file->impl_->family, {file->impl_->path}, how));
 }
 
 Status Database::resume() { return to_status(impl_->db->Resume()); }

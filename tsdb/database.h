@@ -53,22 +53,6 @@ class Scan {  // of one family, in key order; a consistent view from its creatio
   std::unique_ptr<Impl> impl_;
 };
 
-// A file in the making that Database::ingest() takes in whole. Keys come in ascending order.
-class SortedFile {
- public:
-  ~SortedFile();  // what was not ingested is removed
-  // Removes what the family has in [begin, end) from before; the keys put here stay.
-  Status erase_range(std::string_view begin, std::string_view end);
-  Status put(std::string_view key, std::string_view value);
-  uint64_t bytes() const;
-
- private:
-  friend class Database;
-  struct Impl;
-  explicit SortedFile(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
-
 struct DatabaseOptions {
   std::string path;
   size_t memtable_bytes = 6u << 20;  // of all families together
@@ -94,9 +78,6 @@ class Database {
   Status compact(Family family);
   // Removes a whole key range at once: files wholly inside are unlinked, the rest is marked.
   Status drop_range(Family family, std::string_view begin, std::string_view end);
-  // Large rewrites go around log and memtables. One file at a time.
-  Result<std::unique_ptr<SortedFile>> sorted_file(Family family);
-  Status ingest(std::unique_ptr<SortedFile> file);  // atomic; not empty
   Status resume();
   uint64_t memtable_bytes() const;  // not yet written out, all families
   // A copy that opens as a store of its own (hard links where possible). `path` must not exist.

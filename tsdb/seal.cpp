@@ -7,9 +7,9 @@
 namespace vagt::tsdb {
 namespace {
 
-constexpr size_t kSlotsAtOnce = 512;      // series sealed under one hold of the commit mutex
-constexpr size_t kFileBytes = 16u << 20;  // of a rewritten day's files
-constexpr size_t kSamplesPerRun = 8192;   // of their chunks
+constexpr size_t kSlotsAtOnce = 512;        // series sealed under one hold of the commit mutex
+constexpr size_t kCompactBytes = 1u << 20;  // day rewriting, likewise
+constexpr size_t kSamplesPerRun = 8192;     // of a rewritten day's chunks
 constexpr uint64_t kBeingSealed = UINT64_MAX;
 
 }  // namespace
@@ -189,59 +189,44 @@ Result<bool> read_series_day(Scan& scan, SeriesDay& out) {
   return out.chunks > 0;
 }
 
-Status write_series_day(SeriesDay& series, SortedFile& file) {
+void write_series_day(SeriesDay& series, Batch& batch) {
   RawColumns all;
   merge_runs(series.runs, all);
   const std::string prefix = chunk_prefix(series.key.day, series.key.id);
-  VAGT_CHECK_OK(file.erase_range(prefix, prefix_end(prefix)));
-  std::string chunk;
+  batch.erase_range(Family::Chunks, prefix, prefix_end(prefix));
   for (size_t i = 0; i < all.size(); i += kSamplesPerRun) {
     const size_t n = std::min(kSamplesPerRun, all.size() - i);
-    chunk.clear();
+    std::string chunk;
     encode_chunk(std::span(all.t).subspan(i, n), std::span(all.v).subspan(i, n), chunk,
                  Effort::Small);
-    VAGT_CHECK_OK(file.put(chunk_key({series.key.day, series.key.id, all.t[i], 0}), chunk));
+    batch.put(Family::Chunks, chunk_key({series.key.day, series.key.id, all.t[i], 0}), chunk);
   }
-  return {};
 }
 
 }  // namespace
 
-// A run per series, in files of their own that replace what was there. Read and encoded without
-// any lock; what comes to the day meanwhile shows in compacted_, and the file is not taken.
 Status StoreCore::compact_day(Day day) {
-  std::unique_ptr<Scan> scan;
   {
-    // Between two commits, so that each chunk is in the scan or takes the day out again.
-    base::MutexLock lock(commit_mutex_);
-    base::MutexLock days(days_mutex_);
-    compacted_.insert(day);
-    scan = db_->scan(Family::Chunks);
-  }
-  const auto untouched = [&] {
     base::MutexLock lock(days_mutex_);
-    return compacted_.contains(day);
-  };
-  scan->seek(day_key(day));
-  const std::string end = prefix_end(day_key(day));
-  while (scan->valid() && scan->key() < end) {
-    std::unique_ptr<SortedFile> file;
-    SeriesDay series;
-    while (scan->valid() && scan->key() < end && (file == nullptr || file->bytes() < kFileBytes)) {
-      VAGT_TRY(const bool any, read_series_day(*scan, series));
-      if (!any || series.chunks < 2) continue;
-      if (file == nullptr) {
-        VAGT_TRY(file, db_->sorted_file(Family::Chunks));
-      }
-      VAGT_CHECK_OK(write_series_day(series, *file));
-    }
-    VAGT_CHECK_OK(scan->status());
-    if (file == nullptr) continue;
-    base::MutexLock lock(commit_mutex_);
-    if (!untouched()) return {};  // another time
-    VAGT_CHECK_OK(db_->ingest(std::move(file)));
+    compacted_.insert(day);  // a chunk that comes meanwhile takes it out again
   }
-  VAGT_CHECK_OK(scan->status());
+  std::string from = day_key(day);
+  const std::string end = prefix_end(day_key(day));
+  for (bool more = true; more;) {
+    base::MutexLock lock(commit_mutex_);
+    auto scan = db_->scan(Family::Chunks);
+    scan->seek(from);
+    Batch batch;
+    SeriesDay series;
+    while (batch.bytes() < kCompactBytes) {
+      if (!scan->valid() || scan->key() >= end) break;
+      VAGT_TRY(more, read_series_day(*scan, series));
+      if (series.chunks > 1) write_series_day(series, batch);
+    }
+    more = scan->valid() && scan->key() < end;
+    if (more) from = scan->key();
+    if (!batch.empty()) VAGT_CHECK_OK(db_->write(batch, false));
+  }
   base::MutexLock lock(days_mutex_);
   if (!compacted_.contains(day)) return {};
   Batch marker;
