@@ -68,7 +68,7 @@ struct ServerOptions {
   // A newcomer's first header: clients that only connect must not keep others out for long.
   Duration first_header_timeout = std::chrono::seconds(10);
   std::string cors_origin = ".*";         // regex, anchored
-  std::shared_ptr<WebSecurity> security;  // null: plain HTTP for everyone
+  std::shared_ptr<WebSecurity> security = nullptr;  // null: plain HTTP for everyone
 };
 
 class HttpServer {
