@@ -71,6 +71,7 @@ class AlertTracker {
   // come back in pieces.
   void hold_missing_until(Timestamp until) { hold_missing_until_ = until; }
 
+  // The alerts may be changed in place; none may be added or removed.
   Alerts& alerts() { return alerts_; }
   const Alerts& alerts() const { return alerts_; }
   size_t active() const;     // pending and firing
@@ -85,9 +86,11 @@ class AlertTracker {
  private:
   bool advance(TrackedAlert& alert, Timestamp now);
   static bool needs_sending(const TrackedAlert& alert, Timestamp now, Duration resend_delay);
+  const std::vector<TrackedAlert*>& in_label_order();
 
   Options options_;
   Alerts alerts_;
+  std::vector<TrackedAlert*> order_;  // of alerts_, sorted; empty: to be made anew
   std::vector<Labels> dropped_;
   uint64_t round_ = 0;
   Timestamp hold_missing_until_{};
