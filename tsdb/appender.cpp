@@ -178,7 +178,10 @@ class RocksAppender final : public Appender {
   }
 
   void forget() {
-    for (const FreshSeries& fresh : batch_.fresh) core_.head_.settle(fresh.slot, false);
+    std::vector<Slot> slots;
+    slots.reserve(batch_.fresh.size());
+    for (const FreshSeries& fresh : batch_.fresh) slots.push_back(fresh.slot);
+    core_.head_.settle(slots, false);
     batch_ = CommitBatch();
     late_.clear();
     disk_.clear();
@@ -398,9 +401,11 @@ void StoreCore::apply(CommitBatch& batch) {
   oldest_.store(oldest, std::memory_order_relaxed);
   sequence_ = sequence;
   visible_.store(sequence, std::memory_order_release);
+  std::vector<Slot> kept;
   for (const FreshSeries& fresh : batch.fresh)
     if (head_.at(fresh.slot).newest_t.load(std::memory_order_relaxed) != kNoTime)
-      head_.settle(fresh.slot, true);
+      kept.push_back(fresh.slot);
+  head_.settle(kept, true);
 }
 
 }  // namespace vagt::tsdb

@@ -118,16 +118,20 @@ Head::Found Head::insert(const Labels& labels, SeriesId id) {
   return {slot, ref_of(slot), true};
 }
 
-void Head::settle(Slot slot, bool kept) {
+void Head::settle(std::span<const Slot> slots, bool kept) {
   base::MutexLock lock(index_mutex_);
-  const auto it = holders_.find(slot);
-  if (it == holders_.end()) return;  // another holder committed first
-  if (kept) {
-    holders_.erase(it);
-  } else if (--it->second == 0) {
-    index_.remove({&slot, 1});
-    free_slot(slot);
+  std::vector<Slot> unwanted;
+  for (const Slot slot : slots) {
+    const auto it = holders_.find(slot);
+    if (it == holders_.end()) continue;  // another holder committed first
+    if (kept) {
+      holders_.erase(it);
+    } else if (--it->second == 0) {
+      unwanted.push_back(slot);
+    }
   }
+  index_.remove(unwanted);  // together: each list of the index is gone through once
+  for (const Slot slot : unwanted) free_slot(slot);
 }
 
 void Head::remove(std::span<const Slot> slots) {

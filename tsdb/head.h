@@ -47,7 +47,7 @@ class Head {
   // Recovery: a series that has samples already.
   Found restore(const Labels& labels, SeriesId id);
   // A holder is done. Kept: the series has a sample now. Not kept, and nobody else holds it: gone.
-  void settle(Slot slot, bool kept);
+  void settle(std::span<const Slot> slots, bool kept);
   void remove(std::span<const Slot> slots);
 
   size_t size() const { return size_.load(std::memory_order_relaxed); }

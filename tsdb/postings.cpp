@@ -87,7 +87,8 @@ void Postings::tidy() {
 }
 
 size_t Postings::memory_bytes() const {
-  return capacity_ + (late_ != nullptr ? sizeof(std::vector<Slot>) + late_->capacity() * sizeof(Slot) : 0);
+  return capacity_ +
+         (late_ != nullptr ? sizeof(std::vector<Slot>) + late_->capacity() * sizeof(Slot) : 0);
 }
 
 }  // namespace vagt::tsdb
