@@ -119,6 +119,7 @@ Head::Found Head::insert(const Labels& labels, SeriesId id) {
 }
 
 void Head::settle(std::span<const Slot> slots, bool kept) {
+  if (slots.empty()) return;
   base::MutexLock lock(index_mutex_);
   std::vector<Slot> unwanted;
   for (const Slot slot : slots) {

@@ -27,6 +27,7 @@ TEST_F(RocksStoreTest, ReopeningChangesNoAnswer) {
   auto appender = store_->appender();
   appender->metadata("temp", {"gauge", "heat", "celsius"});
   ASSERT_THAT(appender->commit(), IsOk());
+  appender.reset();  // none outlives its store
   const Contents before = contents();
   ASSERT_EQ(before.size(), 21u);
   open();
