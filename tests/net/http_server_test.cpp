@@ -3,6 +3,7 @@
 #include "net/http_server.h"
 
 #include <gtest/gtest.h>
+#include <thread>
 
 #include <condition_variable>
 #include <mutex>
@@ -164,7 +165,8 @@ TEST(HttpServer, BodiesTogetherHaveALimit) {
              answer.head.find("Retry-After: ") != std::string::npos &&
              answer.body.find("1048576 bytes") != std::string::npos;
     };
-    for (int i = 0; i < 1000 && !is_busy(); ++i) std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 1000 && !is_busy(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     // What is announced is refused before it is sent; what is not, when it comes.
     EXPECT_TRUE(is_busy());
     Wire unannounced = Wire::connect(port);
