@@ -67,7 +67,7 @@ struct ServerOptions {
   Duration read_timeout = std::chrono::minutes(5);  // of a request under way, and idle keep-alive
   // A newcomer's first header: clients that only connect must not keep others out for long.
   Duration first_header_timeout = std::chrono::seconds(10);
-  std::string cors_origin = ".*";         // regex, anchored
+  std::string cors_origin = ".*";                   // regex, anchored
   std::shared_ptr<WebSecurity> security = nullptr;  // null: plain HTTP for everyone
 };
 

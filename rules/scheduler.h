@@ -20,7 +20,7 @@ struct ScheduledGroup {
   std::atomic<bool> running{false};         // set by the scheduler, cleared by the worker
   bool evaluating = false;                  // running, and no longer waiting for a worker
   bool withdrawn = false;                   // a reload takes it away: nothing new begins
-  bool cut_short = false;            // withdrawn while running
+  bool cut_short = false;                   // withdrawn while running
   std::stop_source stop{std::nostopstate};  // of the evaluation under way
 
   ScheduledGroup(std::shared_ptr<Group> g, std::shared_ptr<GroupTotals> counts, Timestamp next)

@@ -88,7 +88,7 @@ class SeriesCache {
   const uint64_t seed_;
   std::vector<Line> lines_;
   std::unordered_map<uint64_t, uint64_t> exemplars_;  // ref → hash of its last one
-  bool is_live_ = false;  // the series have no stale marker
+  bool is_live_ = false;                              // the series have no stale marker
   bool has_repeats_ = false;
 };
 

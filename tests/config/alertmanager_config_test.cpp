@@ -102,9 +102,10 @@ TEST(AlertmanagerConfig, NamesThePlace) {
         R"(unsupported scheme "ftp" for URL)");
   fault("route: {receiver: r}\nreceivers:\n- name: r\n  webhook_configs:\n  -\n",
         "missing webhook config");
-  fault("route: {receiver: r}\nreceivers:\n- name: r\n  ntfy_configs:\n"
-        "  - {url: 'http://x', topic: gpu, token: t, token_file: /t}\n",
-        "at most one of token & token_file must be configured");
+  fault(
+      "route: {receiver: r}\nreceivers:\n- name: r\n  ntfy_configs:\n"
+      "  - {url: 'http://x', topic: gpu, token: t, token_file: /t}\n",
+      "at most one of token & token_file must be configured");
 }
 
 TEST(AlertmanagerConfig, FindsWhatWouldNotPageAsMeant) {
