@@ -340,9 +340,10 @@ void Daemon::Parts::add_routes() {
       registry, flags.enable_lifecycle || flags.plain_alertmanager(), flags.enable_lifecycle,
       [this] { return ready.load(); }, [this] { return store->degraded(); },
       [this] { return reload(); }, [this] { quit = true; }, flags.plain_alertmanager()});
-  write_context = std::make_unique<api::WriteContext>(
-      api::WriteContext{*store, flags.enable_remote_write_receiver, 1u << 30,
-                        metrics.samples_imported(), metrics.samples_refused()});
+  write_context = std::make_unique<api::WriteContext>(api::WriteContext{
+      *store, flags.enable_remote_write_receiver, 1u << 30,
+      std::make_shared<net::BodyBudget>(static_cast<uint64_t>(flags.max_bodies_bytes)),
+      metrics.samples_imported(), metrics.samples_refused()});
   admin_context = std::make_unique<api::AdminContext>(
       api::AdminContext{*store, clock, flags.enable_admin_api, flags.storage_path});
   page_context = std::make_unique<StatusPageContext>(

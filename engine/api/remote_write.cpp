@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <snappy.h>
+#include <algorithm>
 
 #include <bit>
 #include <cmath>
@@ -202,6 +203,12 @@ Status append_series(const WriteSeries& series, tsdb::Appender& appender, WriteO
 }
 
 }  // namespace
+
+size_t inflated_size(std::string_view body, size_t most) {
+  size_t inflated = 0;
+  if (!snappy::GetUncompressedLength(body.data(), body.size(), &inflated)) return 0;
+  return std::min(inflated, most);
+}
 
 Result<WriteRequest> decode_write_request(std::string_view body, size_t max_bytes) {
   size_t inflated = 0;

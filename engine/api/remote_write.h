@@ -27,6 +27,8 @@ struct WriteRequest {
   Status first_refusal;  // what the first such series had wrong
 };
 
+// What `body` says it becomes, `most` at the most; 0: not snappy.
+size_t inflated_size(std::string_view body, size_t most);
 // InvalidArgument: not snappy, or malformed protobuf. LimitExceeded: more than max_bytes inflated.
 Result<WriteRequest> decode_write_request(std::string_view body, size_t max_bytes);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "engine/api/remote_write.h"
@@ -17,6 +18,31 @@ void count(const WriteContext& context, const WriteOutcome& outcome) {
   context.samples_refused.add(static_cast<double>(outcome.refused));
 }
 
+// Small bodies pass when large ones have spent the budget.
+constexpr uint64_t kFreeBytes = 1u << 20;
+
+Status budget_spent() {
+  return {Code::Unavailable, "the inflated bodies of all requests together are too large"};
+}
+net::ServerResponse busy(const Status& why) {
+  net::ServerResponse response = net::ServerResponse::text(503, why.message() + "\n");
+  response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+// How large a gzip body becomes shows at its end only: it is tried with a little of the budget,
+// then with eight times as much.
+Result<std::string> inflate(std::string_view body, std::string_view encoding, size_t most,
+                            net::BodyShare& share) {
+  for (size_t limit = std::min<size_t>(most, 4 * body.size() + kFreeBytes);;
+       limit = std::min(most, 8 * limit)) {
+    if (!share.grow_to(limit)) return budget_spent();
+    auto inflated = net::decompress(body, encoding, limit);
+    if (inflated.ok() || limit >= most || inflated.error().code() != Code::LimitExceeded)
+      return inflated;
+  }
+}
+
 net::ServerResponse remote_write(const WriteContext& context, const net::ServerRequest& request) {
   if (!context.remote_write)
     return net::ServerResponse::text(
@@ -24,6 +50,9 @@ net::ServerResponse remote_write(const WriteContext& context, const net::ServerR
   if (request.header("Content-Type").find("io.prometheus.write.v2") != std::string_view::npos)
     return net::ServerResponse::text(
         415, "remote write 2.0 is not spoken here; send prometheus.WriteRequest\n");
+  net::BodyShare share(context.inflated, kFreeBytes);
+  if (!share.grow_to(inflated_size(request.body, context.max_inflated_bytes)))
+    return busy(budget_spent());
   const auto decoded = decode_write_request(request.body, context.max_inflated_bytes);
   if (!decoded.ok()) return net::ServerResponse::text(400, decoded.error().message() + "\n");
   const auto outcome = append_write_request(*decoded, context.store);
@@ -136,8 +165,10 @@ net::ServerResponse import_text(const WriteContext& context, const net::ServerRe
   const std::string_view encoding = request.header("Content-Encoding");
   std::string inflated;
   std::string_view body = request.body;
+  net::BodyShare share(context.inflated, kFreeBytes);
   if (!encoding.empty() && encoding != "identity") {
-    auto result = net::decompress(request.body, encoding, context.max_inflated_bytes);
+    auto result = inflate(request.body, encoding, context.max_inflated_bytes, share);
+    if (!result.ok() && result.error().code() == Code::Unavailable) return busy(result.error());
     if (!result.ok()) return v1_error(V1Error::BadData, result.error().message());
     inflated = std::move(result).value();
     body = inflated;

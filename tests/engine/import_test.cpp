@@ -4,6 +4,7 @@
 #include <future>
 
 #include "engine/api/v1_write.h"
+#include "net/compression.h"
 #include "tsdb/memory_store.h"
 
 namespace vagt::engine::api {
@@ -14,13 +15,15 @@ using ::testing::HasSubstr;
 class ImportTest : public ::testing::Test {
  protected:
   ImportTest() { add_write_routes(router_, context_); }
-  net::ServerResponse import(std::string body, std::string content_type = "") {
+  net::ServerResponse import(std::string body, std::string content_type = "",
+                             std::string encoding = "") {
     auto request = std::make_shared<net::ServerRequest>();
     request->method = "POST";
     request->path = "/api/v1/import/prometheus";
     request->body = std::move(body);
     if (!content_type.empty())
       request->headers.emplace_back("Content-Type", std::move(content_type));
+    if (!encoding.empty()) request->headers.emplace_back("Content-Encoding", std::move(encoding));
     std::promise<net::ServerResponse> answered;
     router_.handle(request, [&](net::ServerResponse r) { answered.set_value(std::move(r)); });
     return answered.get_future().get();
@@ -46,7 +49,12 @@ class ImportTest : public ::testing::Test {
 
   tsdb::MemoryStore store_;
   base::Registry registry_;
-  const WriteContext context_{store_, false, 1u << 30, registry_.counter("stored", ""),
+  const std::shared_ptr<net::BodyBudget> inflated_ = std::make_shared<net::BodyBudget>(64u << 20);
+  const WriteContext context_{store_,
+                              false,
+                              1u << 30,
+                              inflated_,
+                              registry_.counter("stored", ""),
                               registry_.counter("refused", "")};
   base::WorkerPool control_{{.name = "control", .threads = 1, .max_queue = 8, .nice = 0}};
   base::WorkerPool query_{{.name = "query", .threads = 1, .max_queue = 8, .nice = 0}};
@@ -78,6 +86,16 @@ TEST_F(ImportTest, OpenMetricsCountsSeconds) {
   EXPECT_EQ(import(page, "application/openmetrics-text; version=1.0.0").status, 204);
   EXPECT_EQ(stored(), 1u);
   EXPECT_THAT(import(page).body, HasSubstr("line 2: expected next entry after timestamp"));
+}
+
+TEST_F(ImportTest, InflatedBodiesTogetherHaveALimit) {
+  const std::string comments = "# " + std::string(100u << 20, 'x') + "\n";
+  EXPECT_EQ(import(comments, "", "identity").status, 204);  // counted as it came, by the server
+  const net::ServerResponse bomb = import(net::gzip(comments), "", "gzip");
+  EXPECT_EQ(bomb.status, 503);
+  EXPECT_THAT(bomb.body, HasSubstr("inflated bodies"));
+  EXPECT_EQ(import(net::gzip(lines(0, 10)), "", "gzip").status, 204);  // all of it was given back
+  EXPECT_EQ(stored(), 10u);
 }
 
 }  // namespace
