@@ -93,8 +93,10 @@ struct RuleManager::Impl {
       group->restore(now);
     }
     Timestamp next = group->slot_at_or_before(now);
-    // An evaluation that the reload cut short is made up for at once.
-    if (!old || !old->cut_short) next += settings.interval;
+    // An evaluation that the reload cut short is made up for at once, but never at a time before
+    // it: a longer interval may have its last slot there, and what has begun since would seem to
+    // have ended.
+    if (!old || !old->cut_short || next < old->slot) next += settings.interval;
     return std::make_shared<ScheduledGroup>(
         std::move(group), old ? old->totals : std::make_shared<GroupTotals>(), next);
   }

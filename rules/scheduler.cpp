@@ -20,6 +20,7 @@ std::optional<Scheduler::Due> Scheduler::take_due(Timestamp now) {
   const Duration interval = oldest->group->settings().interval;
   oldest->totals->count_missed((slot - oldest->next_slot) / interval);
   oldest->next_slot = slot + interval;
+  oldest->slot = slot;
   return Due{groups_[at], slot};
 }
 

@@ -21,6 +21,7 @@ struct ScheduledGroup {
   bool evaluating = false;                  // running, and no longer waiting for a worker
   bool withdrawn = false;                   // a reload takes it away: nothing new begins
   bool cut_short = false;                   // withdrawn while running
+  Timestamp slot{};                         // last handed out
   std::stop_source stop{std::nostopstate};  // of the evaluation under way
 
   ScheduledGroup(std::shared_ptr<Group> g, std::shared_ptr<GroupTotals> counts, Timestamp next)
