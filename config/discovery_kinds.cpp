@@ -32,25 +32,6 @@ void read_port(YamlFields& fields, const YamlNode& node, uint16_t& out) {
   out = static_cast<uint16_t>(port);
 }
 
-bool has_http_options(const YamlNode& node) {
-  static constexpr std::array<std::string_view, 14> kKeys = {"basic_auth",
-                                                             "authorization",
-                                                             "oauth2",
-                                                             "bearer_token",
-                                                             "bearer_token_file",
-                                                             "tls_config",
-                                                             "proxy_url",
-                                                             "no_proxy",
-                                                             "proxy_from_environment",
-                                                             "proxy_connect_header",
-                                                             "follow_redirects",
-                                                             "enable_http2",
-                                                             "http_headers",
-                                                             "proxy_headers"};
-  return std::any_of(kKeys.begin(), kKeys.end(),
-                     [&node](std::string_view key) { return node.find(key) != nullptr; });
-}
-
 constexpr std::pair<std::string_view, KubernetesRole> kRoles[] = {
     {"pod", KubernetesRole::Pod},
     {"service", KubernetesRole::Service},
@@ -135,13 +116,15 @@ Status read_attached(const YamlNode& node, KubernetesDiscoveryConfig& out) {
 // What contradicts itself about how to reach the API.
 Status check_access(const YamlNode& node, const KubernetesDiscoveryConfig& config) {
   const bool has_file = !config.kubeconfig_file.empty(), has_url = !config.api_server.empty();
+  // Defaults that are written out, as /api/v1/status/config does, are no options.
+  const bool has_http_options = config.http != net::HttpClientConfig();
   if (has_file && has_url)
     return node.error("cannot use 'kubeconfig_file' and 'api_server' simultaneously");
-  if (has_file && has_http_options(node)) {
+  if (has_file && has_http_options) {
     return node.error(
         "cannot use a custom HTTP client configuration together with 'kubeconfig_file'");
   }
-  if (!has_url && has_http_options(node)) {
+  if (!has_url && has_http_options) {
     return node.error(
         "to use custom HTTP client configuration please provide the 'api_server' URL explicitly");
   }
@@ -159,11 +142,18 @@ Status check_access(const YamlNode& node, const KubernetesDiscoveryConfig& confi
 
 }  // namespace
 
+void check_refresh_interval(YamlFields& fields, Duration interval) {
+  const YamlNode* node = fields.take("refresh_interval");
+  if (node != nullptr && interval <= Duration::zero())
+    fields.fail(node->error("refresh_interval must be greater than 0"));
+}
+
 Result<scrape::DnsDiscoveryConfig> read_dns_discovery(const YamlNode& node) {
   scrape::DnsDiscoveryConfig config;
   YamlFields fields(node);
   fields.read("names", config.names).read("type", config.type);
   fields.read("refresh_interval", config.refresh_interval);
+  check_refresh_interval(fields, config.refresh_interval);
   read_port(fields, node, config.port);
   VAGT_CHECK_OK(fields.finish("dns.plain"));
   if (config.names.empty())
@@ -186,6 +176,7 @@ Result<scrape::DockerDiscoveryConfig> read_docker_discovery(const YamlNode& node
   fields.read("host", config.host).read("host_networking_host", config.host_networking_host);
   fields.read("match_first_network", config.match_first_network);
   fields.read("refresh_interval", config.refresh_interval);
+  check_refresh_interval(fields, config.refresh_interval);
   read_port(fields, node, config.port);
   if (const YamlNode* filters = fields.take("filters"))
     fields.fail(read_discovery_filters(*filters, config.filters));
@@ -213,6 +204,7 @@ Result<scrape::ConsulDiscoveryConfig> read_consul_discovery(const YamlNode& node
   fields.read("username", username).read("password", password);
   fields.read("allow_stale", config.allow_stale);
   fields.read("refresh_interval", config.refresh_interval);
+  check_refresh_interval(fields, config.refresh_interval);
   fields.read("services", config.services).read("tags", config.tags);
   fields.read("node_meta", config.node_meta);
   fields.read("filter", config.filter).read("health_filter", config.health_filter);

@@ -13,6 +13,9 @@
 
 namespace vagt::config {
 
+// `refresh_interval` of a source that is asked again and again: above zero.
+void check_refresh_interval(base::YamlFields& fields, Duration interval);
+
 Result<scrape::DnsDiscoveryConfig> read_dns_discovery(const base::YamlNode& node);
 Result<scrape::DockerDiscoveryConfig> read_docker_discovery(const base::YamlNode& node,
                                                             const std::string& base_dir);

@@ -72,6 +72,7 @@ Result<scrape::HttpDiscoveryConfig> read_http_discovery(const YamlNode& node,
   scrape::HttpDiscoveryConfig config;
   YamlFields fields(node);
   fields.read("url", config.url).read("refresh_interval", config.refresh_interval);
+  check_refresh_interval(fields, config.refresh_interval);
   read_http_config(fields, base_dir, config.http);
   VAGT_CHECK_OK(fields.finish("http.plain"));
   if (config.url.empty()) return node.error("URL is missing");

@@ -22,11 +22,13 @@ struct BasicAuth {
   std::string username;
   Secret password;
   std::string username_file, password_file;  // read at each request; win over the texts
+  friend bool operator==(const BasicAuth&, const BasicAuth&) = default;
 };
 struct Authorization {
   std::string type = "Bearer";
   Secret credentials;
   std::string credentials_file;
+  friend bool operator==(const Authorization&, const Authorization&) = default;
 };
 struct TlsOptions {
   std::string ca_file, cert_file, key_file, server_name;
@@ -34,6 +36,7 @@ struct TlsOptions {
   Secret key;
   bool insecure_skip_verify = false;
   std::string min_version, max_version;  // "TLS12", "TLS13"; "" is the library's choice
+  friend bool operator==(const TlsOptions&, const TlsOptions&) = default;
 };
 struct OAuth2 {
   std::string client_id;
@@ -43,6 +46,7 @@ struct OAuth2 {
   std::string token_url;
   std::vector<std::pair<std::string, std::string>> endpoint_params;
   TlsOptions tls;
+  friend bool operator==(const OAuth2&, const OAuth2&) = default;
 };
 // The shared `http_config` of Prometheus and Alertmanager. YAML reading is config's.
 struct HttpClientConfig {
@@ -60,6 +64,7 @@ struct HttpClientConfig {
   bool follow_redirects = true;  // credentials never follow to another host
   bool enable_http2 = true;
   std::string unix_socket;  // the connection goes there instead of to the URL's host
+  friend bool operator==(const HttpClientConfig&, const HttpClientConfig&) = default;
 };
 
 struct HttpRequest {

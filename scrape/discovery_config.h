@@ -23,7 +23,7 @@ struct TargetGroup {
 
 struct FileDiscoveryConfig {
   std::vector<std::string> files;                       // globs in the last path element, absolute
-  Duration refresh_interval = std::chrono::minutes(5);  // read again though nothing was noticed
+  Duration refresh_interval = std::chrono::minutes(5);  // no effect: files are watched
   friend bool operator==(const FileDiscoveryConfig&, const FileDiscoveryConfig&) = default;
 };
 

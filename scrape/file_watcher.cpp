@@ -81,6 +81,7 @@ void FileWatcher::read_events() {
       has_news = true;
       if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) == 0) continue;
       // The folder is gone, or is another one now: watched again with the next call of watch().
+      if ((event.mask & IN_MOVE_SELF) != 0) ::inotify_rm_watch(inotify_, event.wd);
       base::MutexLock lock(mutex_);
       std::erase_if(watches_,
                     [watch = event.wd](const auto& item) { return item.second == watch; });

@@ -58,7 +58,7 @@ Result<TargetGroup> consul_targets(const ConsulDiscoveryConfig& config,
   for (const value& entry : entries.as_array()) {
     const std::string node_address = json_text(entry, "Node.Address");
     const std::string service_address = json_text(entry, "Service.Address");
-    const auto port = static_cast<uint32_t>(json_number(entry, "Service.Port") & 0xFFFF);
+    const auto port = json_port(entry, "Service.Port");
     TextMap labels = {
         // A service may be registered through a node it does not run on.
         {"__address__",

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/worker_pool.h"
+
 namespace vagt::scrape {
 
 bool wait_for(std::stop_token stop, Duration time) {
@@ -32,7 +34,10 @@ DiscoveryRunner::DiscoveryRunner(std::unique_ptr<DiscoverySource> source,
       failures_(registry.counter("prometheus_sd_refresh_failures_total",
                                  "Times a discovery source did not answer or lied.",
                                  Labels::of({{"mechanism", std::string(source_->kind())}}))) {
-  thread_ = std::jthread([this](std::stop_token stop) { source_->run(std::move(stop), *this); });
+  thread_ = std::jthread([this](std::stop_token stop) {
+    base::set_thread_name(fmt::format("sd-{}", source_->kind()));
+    source_->run(std::move(stop), *this);
+  });
 }
 
 DiscoveryRunner::~DiscoveryRunner() = default;

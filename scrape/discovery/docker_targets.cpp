@@ -90,8 +90,8 @@ class Builder {
     bool is_added = false;
     for (const value& port : json_list(container, "Ports")) {
       if (json_text(port, "Type") != "tcp") continue;
-      const auto inside = static_cast<uint32_t>(json_number(port, "PrivatePort") & 0xFFFF);
-      const auto outside = static_cast<uint32_t>(json_number(port, "PublicPort") & 0xFFFF);
+      const auto inside = json_port(port, "PrivatePort");
+      const auto outside = json_port(port, "PublicPort");
       TextMap labels = common;
       labels["__address__"] = join_host_port(ip, inside);
       labels["__meta_docker_port_private"] = fmt::format("{}", inside);

@@ -50,6 +50,11 @@ int64_t json_number(const boost::json::value& value, std::string_view path) {
   return error ? 0 : number;
 }
 
+uint32_t json_port(const boost::json::value& value, std::string_view path) {
+  const int64_t port = json_number(value, path);
+  return port < 0 || port > 65535 ? 0 : static_cast<uint32_t>(port);
+}
+
 bool json_bool(const boost::json::value& value, std::string_view path) {
   const auto* at = json_at(value, path);
   const bool* yes = at != nullptr ? at->if_bool() : nullptr;

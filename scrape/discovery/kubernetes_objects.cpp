@@ -34,10 +34,6 @@ std::optional<Reference> reference(const value& json, std::string_view path) {
   return Reference{json_text(*at, "kind"), json_text(*at, "namespace"), json_text(*at, "name")};
 }
 
-uint32_t port_number(const value& json, std::string_view path) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(json_number(json, path), 0, 65535));
-}
-
 Meta parse_meta(const value& json) {
   Meta meta;
   meta.name = json_text(json, "metadata.name");
@@ -60,7 +56,7 @@ std::vector<ContainerPort> parse_ports(const value& json, std::string_view path,
   std::vector<ContainerPort> ports;
   for (const value& port : json_list(json, path)) {
     ports.push_back(
-        {json_text(port, "name"), json_text(port, "protocol"), port_number(port, number)});
+        {json_text(port, "name"), json_text(port, "protocol"), json_port(port, number)});
   }
   return ports;
 }
@@ -130,7 +126,7 @@ EndpointSlice parse_endpoint_slice(const value& json) {
     port.name = optional_text(item, "name");
     port.protocol = optional_text(item, "protocol");
     port.app_protocol = optional_text(item, "appProtocol");
-    if (json_at(item, "port") != nullptr) port.number = port_number(item, "port");
+    if (json_at(item, "port") != nullptr) port.number = json_port(item, "port");
     slice.ports.push_back(std::move(port));
   }
   for (const value& item : json_list(json, "endpoints")) {
@@ -175,7 +171,7 @@ Node parse_node(const value& json) {
   node.provider_id = json_text(json, "spec.providerID");
   for (const value& address : json_list(json, "status.addresses"))
     node.addresses.emplace_back(json_text(address, "type"), json_text(address, "address"));
-  node.kubelet_port = port_number(json, "status.daemonEndpoints.kubeletEndpoint.Port");
+  node.kubelet_port = json_port(json, "status.daemonEndpoints.kubeletEndpoint.Port");
   return node;
 }
 

@@ -81,6 +81,14 @@ TEST(Discovery, Kubernetes) {
       "/etc/p/k");
 }
 
+TEST(Discovery, WrittenOutDefaultsAreNoHttpOptions) {
+  for (const char* more : {"", ", kubeconfig_file: k"}) {
+    const auto found = read("kubernetes", "{role: pod, follow_redirects: true, enable_http2: true" +
+                                              std::string(more) + "}");
+    EXPECT_EQ(found.kubernetes.size(), 1u);
+  }
+}
+
 TEST(Discovery, EqualSectionsHaveEqualFingerprints) {
   const auto print = [](const std::string& item) { return read("dns", item).dns[0].fingerprint; };
   EXPECT_EQ(print("{names: [a], type: A, port: 1}"), print("{names: [a], type: A, port: 1}"));
@@ -102,6 +110,14 @@ TEST(Discovery, RefusedInPrometheusWords) {
       {"consul", "{token: a, authorization: {credentials: b}}",
        "at most one of consul SD token, authorization, or oauth2 can be configured"},
       {"kubernetes", "{api_server: 'http://x'}", "role missing (one of: pod, service, endpoints"},
+      {"kubernetes", "{role: pod, follow_redirects: false}",
+       "to use custom HTTP client configuration please provide the 'api_server' URL explicitly"},
+      {"dns", "{names: [a], type: A, port: 1, refresh_interval: 0s}",
+       "refresh_interval must be greater than 0"},
+      {"docker", "{host: 'unix:///d', refresh_interval: 0s}",
+       "refresh_interval must be greater than 0"},
+      {"http", "{url: 'http://x', refresh_interval: 0s}",
+       "refresh_interval must be greater than 0"},
       {"kubernetes", "{role: job}", "unknown Kubernetes SD role \"job\""},
       {"kubernetes", "{role: pod, bearer_token: x}",
        "to use custom HTTP client configuration please provide the 'api_server' URL explicitly"},
