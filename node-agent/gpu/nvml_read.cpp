@@ -312,7 +312,7 @@ class Reader {
   void mig_instances() {
     unsigned count = 0;
     if (api_.mig_handle == nullptr || !call(api_.mig_count, &count)) return;
-    const NvmlDevice parent = device_;
+    NvmlDevice parent = device_;
     for (unsigned i = 0; i < std::min(count, kMaxMig) && !lost(); ++i) {
       NvmlDevice instance = nullptr;
       before_call_();

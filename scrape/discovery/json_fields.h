@@ -22,7 +22,7 @@ std::string json_text(const boost::json::value& value, std::string_view path);
 int64_t json_number(const boost::json::value& value, std::string_view path);  // 0 when absent
 // 0 when absent or no port: another one would be somebody else's.
 uint32_t json_port(const boost::json::value& value, std::string_view path);
-bool json_bool(const boost::json::value& value, std::string_view path);       // false when absent
+bool json_bool(const boost::json::value& value, std::string_view path);  // false when absent
 // An empty array when absent or no array.
 const boost::json::array& json_list(const boost::json::value& value, std::string_view path);
 // The members of an object of strings.
