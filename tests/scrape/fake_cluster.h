@@ -104,10 +104,11 @@ class FakeCluster {
       const std::string head = wire.read_until("\r\n\r\n");
       if (!head.ends_with("\r\n\r\n")) return;
       Mood mood;
+      int generation = 0;
       {
         base::MutexLock lock(mutex_);
         requests_.push_back(head);
-        mood = mood_;
+        mood = mood_, generation = generation_;
       }
       const std::string target = head.substr(4, head.find(' ', 4) - 4);
       const std::string path = target.substr(0, target.find('?'));
@@ -130,7 +131,8 @@ class FakeCluster {
           return;
         continue;
       }
-      if (is_watch ? !watch(wire, path, target) : !wire.send(list(path, target))) return;
+      if (is_watch ? !watch(wire, path, target, generation) : !wire.send(list(path, target)))
+        return;
     }
   }
   void wait_for_other_mood(Mood mood) VAGT_NO_THREAD_ANALYSIS {
@@ -158,15 +160,15 @@ class FakeCluster {
         fmt::format(R"({{"kind":"List","metadata":{{"resourceVersion":"{}"{}}},"items":[{}]}})",
                     version_, next == 0 ? "" : fmt::format(",\"continue\":\"{}\"", next), items));
   }
-  // False: the connection is to be closed.
-  bool watch(Wire& wire, const std::string& path,
-             const std::string& target) VAGT_NO_THREAD_ANALYSIS {
+  // False: the connection is to be closed. `generation`: as the request was met, so that an end
+  // called for since then ends this watch too.
+  bool watch(Wire& wire, const std::string& path, const std::string& target,
+             int generation) VAGT_NO_THREAD_ANALYSIS {
     const uint64_t from = number_after(target, "resourceVersion=");
     if (!wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
                    "Content-Type: application/json\r\n\r\n"))
       return false;
     std::unique_lock<base::Mutex> lock(mutex_);
-    const int generation = generation_;
     for (size_t at = 0;;) {
       for (; at < events_.size(); ++at) {
         if (events_[at].path != path || events_[at].version <= from) continue;
