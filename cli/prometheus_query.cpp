@@ -1,14 +1,13 @@
 #include "cli/prometheus_query.h"
 
-#include <algorithm>
 #include <boost/json.hpp>
-#include <cmath>
 #include <ostream>
 
 #include "base/number_text.h"
 #include "cli/alertmanager_api.h"
 #include "cli/http_profile.h"
 #include "cli/json_text.h"
+#include "cli/query_answer.h"
 #include "query/parse.h"
 #include "query/plan.h"
 
@@ -26,108 +25,6 @@ std::string text_of(const json::object& object, std::string_view key) {
 }
 
 std::string seconds(Timestamp t) { return format_float(to_seconds(t)); }
-
-// Go's %q for what label values usually hold.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-// model.Metric's String: name{a="b", c="d"}
-std::string metric_text(const json::object& metric) {
-  std::vector<std::string> pairs;
-  for (const auto& item : metric) {
-    if (item.key() == "__name__" || !item.value().is_string()) continue;
-    pairs.push_back(std::string(item.key()) + "=" + quoted(item.value().as_string()));
-  }
-  std::sort(pairs.begin(), pairs.end());
-  const std::string name = text_of(metric, "__name__");
-  if (pairs.empty()) return name.empty() ? "{}" : name;
-  std::string out = name + "{";
-  for (size_t i = 0; i < pairs.size(); ++i) out += (i == 0 ? "" : ", ") + pairs[i];
-  return out + "}";
-}
-
-// [1435781430.781, "1"] as "1 @[1435781430.781]"
-std::string point_text(const json::value& point) {
-  if (!point.is_array() || point.as_array().size() != 2) return "?";
-  boost::system::error_code error;
-  const double t = point.as_array()[0].to_number<double>(error);
-  const json::value& value = point.as_array()[1];
-  std::string text = value.is_string() ? std::string(value.as_string()) : json_text(value);
-  if (const auto number = parse_float(text)) text = format_float(*number);
-  return text + " @[" + format_float(t) + "]";
-}
-
-const json::object& metric_of(const json::value& item) {
-  static const json::object empty;
-  if (!item.is_object()) return empty;
-  const auto* metric = item.as_object().if_contains("metric");
-  return metric != nullptr && metric->is_object() ? metric->as_object() : empty;
-}
-
-// Samples of an element under "value" or "values"; native histograms as their JSON.
-std::string samples_text(const json::object& item, const char* floats, const char* histograms) {
-  std::string out;
-  for (const char* key : {floats, histograms}) {
-    const auto* samples = item.if_contains(key);
-    if (samples == nullptr || !samples->is_array()) continue;
-    for (const auto& sample : samples->as_array()) {
-      out += (out.empty() ? "" : "\n") + point_text(sample);
-    }
-  }
-  return out;
-}
-
-std::string vector_text(const json::array& vector) {
-  std::string out;
-  for (const auto& item : vector) {
-    if (!item.is_object()) continue;
-    if (!out.empty()) out += "\n";
-    const auto* value = item.as_object().if_contains("value");
-    if (value == nullptr) value = item.as_object().if_contains("histogram");
-    out += metric_text(metric_of(item)) + " => " + (value ? point_text(*value) : "?");
-  }
-  return out;
-}
-
-std::string matrix_text(const json::array& matrix) {
-  std::string out;
-  for (const auto& item : matrix) {
-    if (!item.is_object()) continue;
-    if (!out.empty()) out += "\n";
-    out += metric_text(metric_of(item)) + " =>\n";
-    out += samples_text(item.as_object(), "values", "histograms");
-  }
-  return out;
-}
-
-// Without the line end.
-std::string result_text(const json::object& data) {
-  const std::string type = text_of(data, "resultType");
-  const auto* result = data.if_contains("result");
-  if (result == nullptr || !result->is_array()) return "";
-  const json::array& array = result->as_array();
-  if (type == "vector") return vector_text(array);
-  if (type == "matrix") return matrix_text(array);
-  if (type == "scalar") return "scalar: " + point_text(*result);
-  if (array.size() == 2 && array[1].is_string()) return std::string(array[1].as_string());
-  return json_text(*result);
-}
 
 class PrometheusApi {
  public:
@@ -220,15 +117,20 @@ Result<std::string> format_of(const Context& context, const std::string& format)
 
 int print_result(Context& context, const Result<json::value>& data, const std::string& format) {
   if (!data) return fail(context, data.error());
-  if (!data->is_object())
-    return fail(context, Status(Code::Unavailable, "the answer holds no data"));
-  const json::object& object = data->as_object();
+  const auto text = answer_text(*data);
+  if (!text) return fail(context, text.error());
   if (format == "json") {
-    const auto* result = object.if_contains("result");
-    context.out << (result ? json_text(*result) : "null") << "\n";
+    context.out << json_text(data->as_object().at("result")) << "\n";
   } else {
-    context.out << result_text(object) << "\n";
+    context.out << *text << "\n";
   }
+  return kSuccess;
+}
+
+int print_lines(Context& context, const json::value& data, const std::string& format,
+                const Result<std::string>& lines) {
+  if (!lines) return fail(context, lines.error());
+  context.out << (format == "json" ? json_text(data) + "\n" : *lines);
   return kSuccess;
 }
 
@@ -338,15 +240,7 @@ int query_series(Context& context, const SeriesQuery& query) {
   if (!api) return context.fail(api.error());
   const auto data = api->post("/api/v1/series", *params);
   if (!data) return fail(context, data.error());
-  if (*format == "json") {
-    context.out << json_text(*data) << "\n";
-    return kSuccess;
-  }
-  if (!data->is_array()) return kSuccess;
-  for (const auto& series : data->as_array()) {
-    if (series.is_object()) context.out << metric_text(series.as_object()) << "\n";
-  }
-  return kSuccess;
+  return print_lines(context, *data, *format, series_text(*data));
 }
 
 int query_labels(Context& context, const LabelsQuery& query) {
@@ -358,15 +252,7 @@ int query_labels(Context& context, const LabelsQuery& query) {
   if (!api) return context.fail(api.error());
   const auto data = api->get("/api/v1/label/" + net::url_encode(query.name) + "/values", *params);
   if (!data) return fail(context, data.error());
-  if (*format == "json") {
-    context.out << json_text(*data) << "\n";
-    return kSuccess;
-  }
-  if (!data->is_array()) return kSuccess;
-  for (const auto& value : data->as_array()) {
-    if (value.is_string()) context.out << std::string(value.as_string()) << "\n";
-  }
-  return kSuccess;
+  return print_lines(context, *data, *format, values_text(*data));
 }
 
 }  // namespace vagt::cli

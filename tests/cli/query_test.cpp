@@ -42,6 +42,37 @@ TEST(QueryInstant, ScalarStringAndJson) {
   EXPECT_EQ(run_tool({"-o", "json", "query", "instant", scalar.url(), "2"}).out, "[1.5,\"2\"]\n");
 }
 
+TEST(QueryInstant, AnAnswerOfAnotherShapeIsNoValue) {
+  for (const char* data :
+       {R"([])", R"({})", R"({"resultType":"vector"})", R"({"resultType":"vector","result":{}})",
+        R"({"resultType":"vector","result":[{}]})", R"({"resultType":"vector","result":[7]})",
+        R"({"resultType":"vector","result":[{"metric":{}}]})",
+        R"({"resultType":"vector","result":[{"metric":{"a":1},"value":[1,"1"]}]})",
+        R"({"resultType":"vector","result":[{"metric":{},"value":[1]}]})",
+        R"({"resultType":"vector","result":[{"metric":{},"value":["1","1"]}]})",
+        R"({"resultType":"vector","result":[{"metric":{},"value":[1,"one"]}]})",
+        R"({"resultType":"vector","result":[{"metric":{},"value":[1,null]}]})",
+        R"({"resultType":"matrix","result":[{"metric":{}}]})",
+        R"({"resultType":"matrix","result":[{"metric":{},"values":7}]})",
+        R"({"resultType":"scalar","result":[]})", R"({"resultType":"other","result":[]})"}) {
+    const FakeApi api = answering(data);
+    for (const char* format : {"promql", "json"}) {
+      const auto ran = run_tool({"query", "instant", "-o", format, api.url(), "up"});
+      EXPECT_EQ(ran.code, 1) << data;
+      EXPECT_EQ(ran.out, "") << data;
+      EXPECT_THAT(ran.err, HasSubstr("the answer is not that of a query API: ")) << data;
+    }
+  }
+}
+
+TEST(QuerySeries, AnAnswerOfAnotherShapeIsNoSeries) {
+  for (const char* data : {R"({})", R"([7])", R"([{"a":1}])"}) {
+    const FakeApi api = answering(data);
+    EXPECT_EQ(run_tool({"query", "series", "--match=up", api.url()}).code, 1) << data;
+    EXPECT_EQ(run_tool({"query", "labels", api.url(), "a"}).code, 1) << data;
+  }
+}
+
 TEST(QueryExplain, ThePlanAloneAndWithItsCosts) {
   EXPECT_EQ(run_tool({"explain", "sum(x) + 1"}).out,
             "sum(x) + 1  # vector\n  sum(x)  # vector\n    x  # vector\n  1  # scalar, constant\n");
