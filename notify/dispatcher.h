@@ -46,6 +46,8 @@ class Dispatcher {
   void step(Timestamp now);
   void step_deliveries(Timestamp now);  // the same without new flushes: for the way out
   std::optional<Timestamp> next_due() const;
+  // Deliveries that went into batches since it was last asked.
+  size_t take_recorded() { return std::exchange(recorded_, 0); }
   KvBatch take_batch() { return std::exchange(batch_, {}); }
   void shift(Duration by);  // the wall clock jumped: due times move along
   size_t transfers_under_way() const { return deliveries_.transfers(); }
@@ -120,6 +122,7 @@ class Dispatcher {
   Inhibitor inhibitor_;
   SilenceStore silences_;
   NotificationLog log_entries_;
+  size_t recorded_ = 0;
   DeliveryLoop deliveries_;
   std::deque<DeliveryView> recent_;
   KvBatch batch_;

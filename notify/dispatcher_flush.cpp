@@ -170,6 +170,7 @@ void Dispatcher::record(const std::string& key, LogEntry entry) {
   batch_.put(log_key_of(key), encode_log_entry(entry));
   log_entries_.put(key, std::move(entry));
   metrics_.log_entries.set(static_cast<double>(log_entries_.size()));
+  ++recorded_;
 }
 
 void Dispatcher::remember(const Flush& flush, const std::string& integration,

@@ -50,7 +50,7 @@ struct NotifyManager::Impl {
   std::optional<Timestamp> turn(Timestamp now);
   void run(std::stop_token stop);  // the thread
   void drain();                    // the messages that have arrived, those they cause included
-  void commit() { writer.write(dispatcher.take_batch(), std::exchange(on_commit, {})); }
+  void commit();
   Timestamp read_clock();  // the wall clock, with its jumps passed on to the due times
   Timestamp now() const { return turn_time.value_or(options.clock->now()); }
 
@@ -64,6 +64,7 @@ struct NotifyManager::Impl {
   NotifyMetrics metrics;
   // Shared with the answers under way: one may come after the end.
   const std::shared_ptr<base::Mailbox<Task>> inbox = std::make_shared<base::Mailbox<Task>>();
+  size_t unwritten_deliveries = 0;  // the writing thread's
   DurableWriter writer;
   Dispatcher dispatcher;                       // owned by the loop
   std::vector<DurableWriter::Done> on_commit;  // owned by the loop: answers that wait for the disk

@@ -52,6 +52,20 @@ void NotifyManager::Impl::drain() {
   }
 }
 
+void NotifyManager::Impl::commit() {
+  KvBatch batch = dispatcher.take_batch();
+  const size_t deliveries = dispatcher.take_recorded();
+  if (deliveries > 0) {
+    // What could not be written is kept by the writer and goes with the next batch.
+    on_commit.push_back([this, deliveries](const Status& status) {
+      unwritten_deliveries += deliveries;
+      if (status.ok())
+        metrics.recorded.add(static_cast<double>(std::exchange(unwritten_deliveries, 0)));
+    });
+  }
+  writer.write(std::move(batch), std::exchange(on_commit, {}));
+}
+
 std::optional<Timestamp> NotifyManager::Impl::turn(Timestamp now) {
   base::MutexLock lock(turn_mutex);
   turn_time = now;

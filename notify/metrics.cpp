@@ -48,6 +48,9 @@ NotifyMetrics::NotifyMetrics(base::Registry* registry)
       nobody_paged(registry_.gauge("vagt_notify_nobody_paged",
                                    "1 when no receiver is configured that could page anybody.")),
       log_entries(registry_.gauge("vagt_notify_log_entries", "Entries of the notification log.")),
+      recorded(registry_.counter("vagt_notify_recorded_total",
+                                 "Deliveries that are on record on disk: a kill from here on "
+                                 "repeats none of them.")),
       store_failures(registry_.counter("vagt_notify_store_failed_total",
                                        "Durable writes that failed and are tried again.")),
       wall_clock_jumps(registry_.counter("vagt_notify_wall_clock_jumps_total",

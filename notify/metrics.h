@@ -27,7 +27,7 @@ class NotifyMetrics {
   base::Gauge &alerts_active, &alerts_suppressed, &alerts_unprocessed, &groups, &receivers,
       &integrations, &inhibition_rules, &silences_active, &silences_pending, &silences_expired,
       &nobody_paged, &log_entries;
-  base::Counter &store_failures, &wall_clock_jumps;
+  base::Counter &recorded, &store_failures, &wall_clock_jumps;
 };
 
 }  // namespace vagt::notify

@@ -3,7 +3,7 @@ import json
 import time
 import unittest
 
-from harness import Capture, EndToEnd, Exporter, wait_until
+from harness import Capture, EndToEnd, Exporter, get, wait_until
 
 RULES = '''
 groups:
@@ -49,11 +49,14 @@ class Kill9(EndToEnd):
         return alerts[0] if alerts else None
 
     def rules_page(self):
-        from harness import get
         return get(self.daemon.url + '/api/v1/rules')
 
     def messages(self, status):
         return [r for r in self.hook.seen('/hook') if json.loads(r['body'])['status'] == status]
+
+    def wait_recorded(self):
+        """Until the delivery is on disk: a kill between the receiver's answer and that may repeat the page, and says so in it."""
+        wait_until('on record', lambda: 'vagt_notify_recorded_total 1\n' in get(self.daemon.url + '/metrics'))
 
     def restart(self):
         self.daemon.kill9()
@@ -76,6 +79,7 @@ class Kill9(EndToEnd):
     def test_firing_is_neither_lost_nor_repeated(self):
         self.temperature = 91
         wait_until('paged', lambda: self.messages('firing'), 20)
+        self.wait_recorded()
         for _ in range(3):
             self.restart()
             wait_until('still firing', lambda: (self.alert() or {}).get('state') == 'firing')
@@ -83,6 +87,7 @@ class Kill9(EndToEnd):
         self.assertEqual(len(self.messages('firing')), 1)
         self.temperature = 60
         wait_until('resolved', lambda: self.messages('resolved'))
+        self.wait_recorded()
         self.restart()
         time.sleep(1)
         self.assertEqual((len(self.messages('firing')), len(self.messages('resolved'))), (1, 1))
