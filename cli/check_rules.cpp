@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <ostream>
 
-#include "rules/lint.h"
+#include "rules/lint/duplicates.h"
 #include "rules/rule_file.h"
 
 namespace vagt::cli {
@@ -26,17 +26,11 @@ void check_file(Context& context, const std::string& path, const CheckRules& che
     return;
   }
   const auto& groups = result.file.groups;
-  if (check.lint.checks == "all") {
-    for (const auto& hint : rules::lint_expressions(groups))
-      context.err << "  " << hint.text << "\n";
-  }
-  const auto twice = check.lint.checks == "none" ? std::vector<rules::LintFinding>()
-                                                 : rules::lint_duplicates(groups);
+  const std::string twice =
+      check.lint.checks == "none" ? std::string() : rules::duplicate_rules(groups);
   if (!twice.empty()) {
     verdict.has_lint_findings = true;
-    context.err << "  FAILED:\n";
-    for (const auto& finding : twice)
-      context.err << indent << "lint error " << finding.text << "\n";
+    context.err << "  FAILED:\n" << indent << "lint error " << twice << "\n";
     return;
   }
   size_t count = 0;

@@ -33,6 +33,7 @@ void add_alert_commands(CLI::App& app, Invocation& invocation);
 void add_silence_commands(CLI::App& app, Invocation& invocation);
 void add_config_commands(CLI::App& app, Invocation& invocation);
 void add_check_commands(CLI::App& app, Invocation& invocation);
+void add_lint_commands(CLI::App& app, Invocation& invocation);
 void add_test_commands(CLI::App& app, Invocation& invocation);
 void add_query_commands(CLI::App& app, Invocation& invocation);
 

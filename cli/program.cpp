@@ -81,6 +81,7 @@ int run_program(std::vector<std::string> arguments, const std::string& home, Str
   add_silence_commands(app, invocation);
   add_query_commands(app, invocation);
   add_check_commands(app, invocation);
+  add_lint_commands(app, invocation);
   add_test_commands(app, invocation);
   add_config_commands(app, invocation);
   app.footer(kExamples);
