@@ -1,4 +1,4 @@
-// Answers of the query API as people read them.
+// Answers of the query API as people read them. Inside cli only.
 #pragma once
 
 #include <boost/json/fwd.hpp>
