@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ALL = ['base', 'net', 'template', 'exposition', 'tsdb', 'logs', 'query', 'scrape', 'rules', 'notify', 'config', 'node-agent',
+ALL = ['base', 'net', 'template', 'exposition', 'tsdb', 'query', 'scrape', 'rules', 'notify', 'config', 'node-agent',
        'cli', 'engine']
 # folder -> folders or single headers it may include, besides itself
 MAY = {
@@ -15,7 +15,6 @@ MAY = {
     'template': ['base'],
     'exposition': ['base'],
     'tsdb': ['base'],
-    'logs': ['base'],
     'node-agent': ['base', 'net', 'exposition'],
     'query': ['base', 'tsdb/store.h'],
     'scrape': ['base', 'net', 'exposition', 'tsdb/store.h'],
