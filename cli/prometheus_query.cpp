@@ -4,9 +4,8 @@
 #include <ostream>
 
 #include "base/number_text.h"
-#include "cli/alertmanager_api.h"
-#include "cli/http_profile.h"
 #include "cli/json_text.h"
+#include "cli/prometheus_api.h"
 #include "cli/query_answer.h"
 #include "query/parse.h"
 #include "query/plan.h"
@@ -19,81 +18,7 @@ namespace json = boost::json;
 constexpr Duration kDefaultRange = std::chrono::minutes(5);
 constexpr int64_t kDefaultSteps = 250;
 
-std::string text_of(const json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
-}
-
 std::string seconds(Timestamp t) { return format_float(to_seconds(t)); }
-
-class PrometheusApi {
- public:
-  static Result<PrometheusApi> connect(Context& context, const std::string& server) {
-    VAGT_TRY(auto profile, load_http_profile(context.options.http_config_file));
-    return PrometheusApi(context, server, std::move(profile));
-  }
-  void add_header(std::string name, std::string value) {
-    headers_.emplace_back(std::move(name), std::move(value));
-  }
-  Result<json::value> post(const std::string& path, const Params& params) {
-    net::HttpRequest request = make_request("POST", path);
-    request.headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
-    request.body = query_string(params);
-    return call(std::move(request), "Post", path);
-  }
-  Result<json::value> get(const std::string& path, const Params& params) {
-    return call(make_request("GET", path + "?" + query_string(params)), "Get", path);
-  }
-
- private:
-  PrometheusApi(Context& context, std::string server,
-                std::shared_ptr<const net::HttpClientConfig> profile)
-      : context_(&context), server_(std::move(server)), profile_(std::move(profile)) {}
-
-  net::HttpRequest make_request(const std::string& method, const std::string& target) const {
-    net::HttpRequest request;
-    request.method = method;
-    request.url = Secret(base_url(server_) + target);
-    request.headers = headers_;
-    request.timeout = std::chrono::minutes(2);
-    request.max_body_bytes = 1u << 30;
-    return request;
-  }
-
-  // The answer's data; errors as promtool words them.
-  Result<json::value> call(net::HttpRequest request, const char* verb, const std::string& path) {
-    auto answer = context_->http.fetch(std::move(request), profile_);
-    if (!answer) {
-      return std::move(answer).error().at(std::string(verb) + " \"" + shown_url(server_) + path +
-                                          "\"");
-    }
-    boost::system::error_code error;
-    json::value root = json::parse(answer->body, error);
-    if (error || !root.is_object()) {
-      return Status(Code::Unavailable,
-                    "server_error: server error: " + std::to_string(answer->status));
-    }
-    json::object& object = root.as_object();
-    warn(object);
-    if (text_of(object, "status") == "success") return std::move(object["data"]);
-    return Status(Code::Unavailable,
-                  text_of(object, "errorType") + ": " + text_of(object, "error"));
-  }
-
-  void warn(const json::object& object) {
-    const auto* warnings = object.if_contains("warnings");
-    if (warnings == nullptr || !warnings->is_array()) return;
-    for (const auto& warning : warnings->as_array()) {
-      if (warning.is_string())
-        context_->err << "query warning: " << std::string(warning.as_string()) << "\n";
-    }
-  }
-
-  Context* context_;
-  std::string server_;
-  std::shared_ptr<const net::HttpClientConfig> profile_;
-  std::vector<std::pair<std::string, std::string>> headers_;
-};
 
 int fail(Context& context, const Status& status) {
   context.err << "query error: " << status.message() << "\n";
