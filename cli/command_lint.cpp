@@ -34,6 +34,9 @@ void add_lint_commands(CLI::App& app, Invocation& invocation) {
                   "Features of PromQL to allow, comma-separated")
       ->allow_extra_args(false)
       ->delimiter(',');
+  verb.add_option("--url", options->url,
+                  "A vagtd or Prometheus to ask for types of metrics and whether there is data");
+  verb.add_flag("--cost", options->shows_cost, "With --url: evaluate each rule once there");
   verb.footer(
       codes_text() +
       "A comment `# lint: allow CODE, CODE` within a rule or above it silences them there,\n"
@@ -41,6 +44,7 @@ void add_lint_commands(CLI::App& app, Invocation& invocation) {
       "Exit code: 0 linted, 1 a file does not load, 3 findings with --fatal.\n"
       "Examples:\n"
       "  vagtctl lint rules rules/*.yml\n"
+      "  vagtctl lint rules --url http://watch:9090 --cost rules/*.yml\n"
       "  vagtctl -o json lint rules --fatal gpu.rules.yml");
 }
 

@@ -12,7 +12,8 @@ struct LintRules {
   std::vector<std::string> files, features;
   bool is_fatal = false;
   std::string scrape_interval = "15s", evaluation_interval;
-  std::string url;  // a server to ask for types and data; "" asks none
+  std::string url;          // a server to ask for types and data; "" asks none
+  bool shows_cost = false;  // one evaluation each, on that server
 };
 int lint_rules(Context& context, const LintRules& options);
 

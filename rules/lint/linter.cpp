@@ -159,6 +159,7 @@ const std::vector<LintCode>& lint_codes() {
       {"join-cannot-match", "two sides without common labels"},
       {"latency-of-whole-answer", "a latency that grows with the answer"},
       {"never-true", "a condition that no possible value meets"},
+      {"no-data", "with --url: a selector that found nothing for an hour"},
       {"no-runbook", "an alert without runbook"},
       {"no-severity", "an alert without severity"},
       {"no-summary", "an alert without summary"},
