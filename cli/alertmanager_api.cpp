@@ -49,7 +49,15 @@ Result<json::array> parse_array(const std::string& text) {
   return std::move(value.as_array());
 }
 
-AlertView alert_of(const json::object& object) {
+// What has no labels or no time of start is no alert: printed, it would look like one.
+Result<AlertView> alert_of(const json::value& item) {
+  const auto* fields = item.if_object();
+  const auto* labels = fields != nullptr ? fields->if_contains("labels") : nullptr;
+  if (labels == nullptr || !labels->is_object() ||
+      !parse_rfc3339(text_of(*fields, "startsAt")).ok()) {
+    return Status(Code::Unavailable, "not an alert in the server's answer: " + json_text(item));
+  }
+  const json::object& object = *fields;
   AlertView alert;
   alert.labels = map_of(object, "labels");
   alert.annotations = map_of(object, "annotations");
@@ -69,13 +77,18 @@ SilenceMatcher matcher_of(const json::object& object) {
   return matcher;
 }
 
-SilenceView silence_of(const json::object& object) {
+Result<SilenceView> silence_of(const json::value& item) {
+  const auto* fields = item.if_object();
+  if (fields == nullptr) return Status::invalid("a silence is not a JSON object");
+  const json::object& object = *fields;
   SilenceView silence;
   silence.id = text_of(object, "id");
-  if (const auto* matchers = object.if_contains("matchers"); matchers && matchers->is_array()) {
-    for (const auto& matcher : matchers->as_array()) {
-      if (matcher.is_object()) silence.matchers.push_back(matcher_of(matcher.as_object()));
-    }
+  const auto* matchers = object.if_contains("matchers");
+  if (matchers == nullptr || !matchers->is_array())
+    return Status::invalid("a silence without matchers: " + json_text(item));
+  for (const auto& matcher : matchers->as_array()) {
+    if (!matcher.is_object()) return Status::invalid("a matcher is not a JSON object");
+    silence.matchers.push_back(matcher_of(matcher.as_object()));
   }
   silence.starts_at = time_of(object, "startsAt");
   silence.ends_at = time_of(object, "endsAt");
@@ -130,8 +143,8 @@ Result<std::vector<SilenceView>> parse_silences(const std::string& text) {
   VAGT_TRY(const json::array array, parse_array(text));
   std::vector<SilenceView> out;
   for (const auto& item : array) {
-    if (!item.is_object()) return Status::invalid("a silence is not a JSON object");
-    out.push_back(silence_of(item.as_object()));
+    VAGT_TRY(SilenceView silence, silence_of(item));
+    out.push_back(std::move(silence));
   }
   return out;
 }
@@ -173,7 +186,8 @@ Result<std::vector<AlertView>> AlertmanagerApi::alerts(const Params& params, std
   VAGT_TRY(const json::array array, parse_array(body));
   std::vector<AlertView> out;
   for (const auto& item : array) {
-    if (item.is_object()) out.push_back(alert_of(item.as_object()));
+    VAGT_TRY(AlertView alert, alert_of(item));
+    out.push_back(std::move(alert));
   }
   if (text != nullptr) *text = json_text(array);
   return out;
@@ -201,8 +215,7 @@ Result<SilenceView> AlertmanagerApi::silence(const std::string& id) {
   VAGT_TRY(const std::string body,
            call("GET", "/silence/" + net::url_encode(id), "/silence/{silenceID}", "getSilence"));
   VAGT_TRY(const json::value value, parse(body));
-  if (!value.is_object()) return Status(Code::Unavailable, "the silence is not a JSON object");
-  return silence_of(value.as_object());
+  return silence_of(value);
 }
 
 Result<std::string> AlertmanagerApi::post_silence(const SilenceView& silence) {

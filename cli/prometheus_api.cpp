@@ -67,7 +67,12 @@ Result<json::value> PrometheusApi::call(net::HttpRequest request, const char* ve
   }
   json::object& object = root.as_object();
   warn(context_->err, object);
-  if (text_of(object, "status") == "success") return std::move(object["data"]);
+  const std::string outcome = text_of(object, "status");
+  if (outcome == "success") return std::move(object["data"]);
+  if (outcome != "error") {
+    return Status(Code::Unavailable,
+                  "server_error: the answer of " + shown_url(server_) + path + " has no status");
+  }
   return Status(Code::Unavailable, text_of(object, "errorType") + ": " + text_of(object, "error"));
 }
 

@@ -304,5 +304,22 @@ TEST(CommandLine, HelpVersionAndMistakes) {
   EXPECT_EQ(run_tool({"alert", "query", "--nosuch"}).code, 1);
 }
 
+TEST(AlertQuery, AnswersOfAnotherShapeAreNoAlerts) {
+  for (const char* body :
+       {"{}", "[7]", "[{}]", R"([{"labels":1,"startsAt":"2026-01-01T00:00:00Z"}])",
+        R"([{"labels":{},"startsAt":"soon"}])"}) {
+    const FakeApi api([body](const ServerRequest&) { return ServerResponse::json(200, body); });
+    const auto ran = run_tool({"--alertmanager.url", api.url(), "alert", "query"});
+    EXPECT_EQ(ran.code, 1) << body;
+    EXPECT_EQ(ran.out, "") << body;
+  }
+  for (const char* body : {"{}", "[7]", "[{}]", R"([{"id":"a","matchers":[7]}])"}) {
+    const FakeApi api([body](const ServerRequest&) { return ServerResponse::json(200, body); });
+    const auto ran = run_tool({"--alertmanager.url", api.url(), "silence", "query"});
+    EXPECT_EQ(ran.code, 1) << body;
+    EXPECT_EQ(ran.out, "") << body;
+  }
+}
+
 }  // namespace
 }  // namespace vagt
