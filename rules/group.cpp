@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
+#include "rules/rule_output.h"
 #include "rules/runner.h"
-#include "template/escape_text.h"
 
 namespace vagt::rules {
 namespace {
@@ -23,6 +24,14 @@ bool same_rules(const std::vector<Rule>& a, const std::vector<Rule>& b) {
   });
 }
 
+RuleQueries::Options query_options(const GroupEnvironment& environment,
+                                   const GroupSettings& settings) {
+  RuleQueries::Options options{environment.store, environment.eval, environment.parse,
+                               settings.query_offset};
+  options.eval.default_subquery_step = settings.subquery_step;
+  return options;
+}
+
 }  // namespace
 
 Group::Group(std::shared_ptr<const GroupEnvironment> environment, RuleGroup rules,
@@ -32,8 +41,10 @@ Group::Group(std::shared_ptr<const GroupEnvironment> environment, RuleGroup rule
       settings_(std::move(settings)),
       phase_hash_(
           Labels::of({{"file", definition_.file}, {"name", definition_.name}}).fingerprint()),
-      templates_({[this](const std::string& text, Timestamp at) { return query_text(text, at); },
-                  env_->external_url, env_->max_template_bytes}),
+      queries_(query_options(*env_, settings_)),
+      templates_(
+          {[this](const std::string& text, Timestamp at) { return queries_.at(text, at, stop_); },
+           env_->external_url, env_->max_template_bytes}),
       state_(env_->kv, definition_.file, definition_.name) {
   std::map<std::string, size_t> occurrences;
   for (const Rule& rule : definition_.rules) {
@@ -107,9 +118,8 @@ GroupCounts Group::evaluate(Timestamp slot, std::stop_token stop) {
 }
 
 Status Group::run_rule(Runner& runner, Timestamp slot, std::stop_token stop, GroupCounts& counts) {
-  const Timestamp at = slot - settings_.query_offset;
-  VAGT_TRY(const query::Vector result, query_vector(*runner.plan, at, stop));
-  ResultWriter writer(*env_->store, at);
+  VAGT_TRY(const query::Vector result, queries_.at(*runner.plan, slot, stop));
+  ResultWriter writer(*env_->store, slot - settings_.query_offset);
   runner.book.begin_round();
   Status status = runner.tracker ? run_alerts(runner, result, slot, writer)
                                  : run_record(runner, result, writer);
@@ -129,31 +139,6 @@ Status Group::run_rule(Runner& runner, Timestamp slot, std::stop_token stop, Gro
   return status;
 }
 
-Result<query::Vector> Group::query_vector(const query::Plan& plan, Timestamp at,
-                                          std::stop_token stop) const {
-  query::EvalOptions options = env_->eval;
-  options.default_subquery_step = settings_.subquery_step;
-  VAGT_TRY(query::QueryResult result, query::eval_instant(plan, *env_->store, at, options, stop));
-  if (auto* vector = std::get_if<query::Vector>(&result.value)) return std::move(*vector);
-  if (const auto* scalar = std::get_if<query::ScalarValue>(&result.value)) {
-    return query::Vector{{Labels(), scalar->t, scalar->v}};
-  }
-  return Status::invalid("rule result is not a vector or scalar");
-}
-
-Result<query::Vector> Group::query_text(const std::string& text, Timestamp at) {
-  query::PlanPtr& plan = template_plans_[text];
-  if (!plan) {
-    constexpr size_t kMaxPlans = 1000;  // texts built by printf could be many
-    if (template_plans_.size() > kMaxPlans) template_plans_.clear();
-    VAGT_TRY(query::ExprPtr expr, query::parse_expr(text, env_->parse));
-    query::PlanPtr made = query::make_plan(std::move(expr));
-    template_plans_[text] = made;
-    return query_vector(*made, at - settings_.query_offset, stop_);
-  }
-  return query_vector(*plan, at - settings_.query_offset, stop_);
-}
-
 Status Group::run_record(Runner& runner, const query::Vector& result, ResultWriter& writer) {
   const RecordRule& rule = *runner.record();
   if (definition_.limit > 0 && result.size() > definition_.limit) {
@@ -164,10 +149,7 @@ Status Group::run_record(Runner& runner, const query::Vector& result, ResultWrit
   std::unordered_map<Labels, bool, LabelsHash> seen;
   series.reserve(result.size());
   for (const query::VectorSample& sample : result) {
-    LabelsBuilder builder(sample.labels);
-    builder.set(kMetricName, rule.name);
-    for (const auto& [name, value] : rule.labels) builder.set(name, value);
-    Labels labels = builder.build();
+    Labels labels = record_labels(rule, sample.labels);
     if (!seen.emplace(labels, true).second) {
       return Status::invalid(
           "vector contains metrics with the same labelset after applying rule labels");
@@ -184,29 +166,18 @@ Status Group::run_alerts(Runner& runner, const query::Vector& result, Timestamp 
   std::vector<AlertCandidate> candidates;
   candidates.reserve(result.size());
   std::shared_ptr<const Annotations> constant;  // shared by all alerts of a rule without templates
-  const bool templated =
-      std::any_of(rule.annotations.begin(), rule.annotations.end(),
-                  [](const auto& entry) { return entry.second.find("{{") != std::string::npos; });
+  const bool templated = has_templated_annotations(rule);
   if (!templated) constant = std::make_shared<const Annotations>(rule.annotations);
   templates_.begin(slot, settings_.external_labels);
   Status bad_template;
   for (const query::VectorSample& sample : result) {
-    LabelsBuilder builder(sample.labels);
-    builder.erase(kMetricName);
-    for (const auto& [name, text] : rule.labels) {
-      builder.set(name, templates_.expand(rule.name, text, sample.labels, sample.v, &bad_template));
-    }
-    builder.set(kAlertName, rule.name);
+    Labels labels = alert_labels(rule, sample, templates_, &bad_template);
     std::shared_ptr<const Annotations> annotations = constant;
     if (templated) {
-      auto expanded = std::make_shared<Annotations>();
-      for (const auto& [name, text] : rule.annotations) {
-        (*expanded)[name] =
-            templates_.expand(rule.name, text, sample.labels, sample.v, &bad_template);
-      }
-      annotations = std::move(expanded);
+      annotations = std::make_shared<const Annotations>(
+          alert_annotations(rule, sample, templates_, &bad_template));
     }
-    candidates.push_back({builder.build(), std::move(annotations), sample.v});
+    candidates.push_back({std::move(labels), std::move(annotations), sample.v});
   }
   if (stop_.stop_requested()) return {Code::Cancelled, "stopped"};  // texts may be cut short too
   if (!bad_template.ok()) {
@@ -257,17 +228,10 @@ void Group::publish(Timestamp slot) {
     }
     state_.add_changes(runner->key, *runner->tracker);
     if (alerts.empty()) continue;
-    const std::string url = fmt::format("{}/graph?g0.expr={}&g0.tab=1", env_->external_url,
-                                        tmpl::escape_query(runner->query));
+    const std::string url = generator_url(env_->external_url, runner->query);
     for (Alert& alert : alerts) {
       alert.generator_url = url;
-      if (!settings_.external_labels.empty()) {
-        LabelsBuilder builder(alert.labels);
-        for (const Label& label : settings_.external_labels.items()) {
-          if (!alert.labels.has(label.name)) builder.set(label.name, label.value);
-        }
-        alert.labels = builder.build();
-      }
+      alert.labels = with_external_labels(alert.labels, settings_.external_labels);
       due.push_back(std::move(alert));
     }
   }

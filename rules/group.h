@@ -2,7 +2,6 @@
 // alerts.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "rules/alert_template.h"
 #include "rules/alert_tracker.h"
 #include "rules/rule.h"
+#include "rules/rule_queries.h"
 #include "rules/series_book.h"
 #include "rules/state_store.h"
 #include "rules/view.h"
@@ -93,9 +93,6 @@ class Group {
   Status run_alerts(Runner& runner, const query::Vector& result, Timestamp slot,
                     ResultWriter& writer);
   void write_alert_series(Runner& runner, ResultWriter& writer);
-  Result<query::Vector> query_vector(const query::Plan& plan, Timestamp at,
-                                     std::stop_token stop) const;
-  Result<query::Vector> query_text(const std::string& text, Timestamp at);
   void publish(Timestamp slot);
   void restore_from_series(Timestamp now);
   void restore_rule_from_series(Runner& runner, Timestamp now);
@@ -109,9 +106,9 @@ class Group {
 
   // Owned by the evaluating thread.
   std::stop_token stop_;  // of the evaluation under way, for the queries of templates
+  RuleQueries queries_;
   AlertTemplates templates_;
   GroupState state_;
-  std::map<std::string, query::PlanPtr> template_plans_;
   std::vector<std::pair<Labels, tsdb::SeriesRef>>
       orphans_;  // series of rules that a reload took away
   size_t evaluations_ = 0;
