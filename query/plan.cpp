@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "query/functions.h"
+#include "query/operators/numbers.h"
 #include "query/parse.h"
 
 namespace vagt::query {
@@ -160,7 +161,7 @@ double scalar_binary(BinaryOp op, double lhs, double rhs) {
     case BinaryOp::Mod:
       return std::fmod(lhs, rhs);
     case BinaryOp::Pow:
-      return std::pow(lhs, rhs);
+      return go_pow(lhs, rhs);
     case BinaryOp::Atan2:
       return std::atan2(lhs, rhs);
     case BinaryOp::Eq:

@@ -108,7 +108,8 @@ std::string selection_text(const VectorSelector& node) {
         m.name() == kMetricName && m.op() == MatchOp::Equal && m.value() == node.name;
     if (!is_name || m.value().empty()) parts.push_back(m.to_string());
   }
-  if (parts.empty()) return node.name;
+  // info() takes a selector that asks for nothing.
+  if (parts.empty()) return node.name.empty() ? "{}" : node.name;
   std::sort(parts.begin(), parts.end());
   std::string out = node.name + "{";
   for (size_t i = 0; i < parts.size(); ++i) out += (i > 0 ? "," : "") + parts[i];

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "query/ast.h"
+#include "query/operators/numbers.h"
 
 namespace vagt::query {
 
@@ -48,7 +49,7 @@ inline void combine(BinaryOp op, bool as_bool, std::span<const double> lhs,
     case BinaryOp::Mod:
       return masked([](double a, double b) { return std::fmod(a, b); });
     case BinaryOp::Pow:
-      return masked([](double a, double b) { return std::pow(a, b); });
+      return masked(go_pow);
     case BinaryOp::Atan2:
       return masked([](double a, double b) { return std::atan2(a, b); });
     case BinaryOp::Eq:

@@ -60,16 +60,6 @@ double days_in_month(double v) {
 double hour(double v) { return static_cast<double>(date_of(v).second_of_day / 3600); }
 double minute(double v) { return static_cast<double>(date_of(v).second_of_day / 60 % 60); }
 
-// Go's math.Log on amd64 reads a subnormal number as if it were 2^-1023 times its digits after
-// "1."; answers are to be the same.
-double natural_log(double v) {
-  if (!(v > 0) || v >= std::numeric_limits<double>::min()) return std::log(v);
-  constexpr uint64_t kExponentOfOne = 0x3ff0000000000000ULL;
-  return std::log(std::bit_cast<double>(std::bit_cast<uint64_t>(v) | kExponentOfOne)) -
-         1023 * M_LN2;
-}
-double decimal_log(double v) { return natural_log(v) * (1 / M_LN10); }
-
 struct NamedFunction {
   std::string_view name;
   ValueFunction function;
@@ -82,9 +72,9 @@ constexpr auto kFunctions = std::to_array<NamedFunction>({
     {"floor", [](double v) { return std::floor(v); }},
     {"exp", [](double v) { return std::exp(v); }},
     {"sqrt", [](double v) { return std::sqrt(v); }},
-    {"ln", natural_log},
-    {"log2", [](double v) { return std::log2(v); }},
-    {"log10", decimal_log},
+    {"ln", go_log},
+    {"log2", go_log2},
+    {"log10", go_log10},
     {"sin", [](double v) { return std::sin(v); }},
     {"cos", [](double v) { return std::cos(v); }},
     {"tan", [](double v) { return std::tan(v); }},

@@ -67,6 +67,13 @@ inline double go_min(double a, double b) {
 }
 inline double go_max(double a, double b) { return -go_min(-a, -b); }
 
+// Go's math.Pow, Log, Log2 and Log10: the same answers to the last bit but where exp and log
+// themselves round differently.
+double go_pow(double base, double exponent);
+double go_log(double v);
+double go_log2(double v);
+inline double go_log10(double v) { return go_log2(v) * 0.30102999566398119521; }
+
 // The order of Prometheus's value sort: NaN is the smallest.
 inline bool value_less(double a, double b) {
   if (std::isnan(a)) return !std::isnan(b);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "query/functions.h"
+#include "query/operators/numbers.h"
 #include "query/operators/selector_read.h"
 
 namespace vagt::query {
@@ -197,7 +198,7 @@ Result<double> duration_seconds(const DurationExpr& expr, double step, double ra
       if (rhs == 0) return Status::invalid("modulo by zero");
       return std::fmod(lhs, rhs);
     case Op::Pow:
-      return std::pow(lhs, rhs);
+      return go_pow(lhs, rhs);
     case Op::Negate:
       return -only;
     case Op::Plus:

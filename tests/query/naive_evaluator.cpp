@@ -6,172 +6,13 @@
 #include <stdexcept>
 
 #include "query/functions.h"
+#include "query/operators/numbers.h"
+#include "tests/query/naive_labels.h"
 
 namespace vagt::query {
 namespace {
 
-using Samples = std::vector<std::pair<int64_t, double>>;
-
-const Expr& inside(const Expr& expr) {
-  const auto* paren = std::get_if<Paren>(&expr.node);
-  return paren == nullptr ? expr : inside(*paren->expr);
-}
-
-void kahan(double inc, double& sum, double& c) {
-  const double t = sum + inc;
-  if (std::isinf(t)) {
-    c = 0;
-  } else if (std::abs(sum) >= std::abs(inc)) {
-    c += (sum - t) + inc;
-  } else {
-    c += (inc - t) + sum;
-  }
-  sum = t;
-}
-
-double kahan_mean(const std::vector<double>& v) {
-  double sum = v[0], c = 0, mean = 0;
-  bool incremental = false;
-  for (size_t i = 1; i < v.size(); ++i) {
-    const double count = static_cast<double>(i + 1);
-    if (!incremental) {
-      double next = sum, next_c = c;
-      kahan(v[i], next, next_c);
-      if (!std::isinf(next)) {
-        sum = next;
-        c = next_c;
-        continue;
-      }
-      incremental = true;
-      mean = sum / (count - 1);
-      c /= count - 1;
-    }
-    const double q = (count - 1) / count;
-    mean *= q;
-    c *= q;
-    kahan(v[i] / count, mean, c);
-  }
-  const double n = static_cast<double>(v.size());
-  return incremental ? mean + c : sum / n + c / n;
-}
-
-double quantile(double q, std::vector<double> v) {
-  if (v.empty() || std::isnan(q)) return std::nan("");
-  if (q < 0) return -HUGE_VAL;
-  if (q > 1) return HUGE_VAL;
-  std::stable_sort(v.begin(), v.end(),
-                   [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; });
-  const double n = static_cast<double>(v.size()), rank = q * (n - 1);
-  const double low = std::max(0.0, std::floor(rank)), high = std::min(n - 1, low + 1);
-  const double w = rank - std::floor(rank);
-  return v[static_cast<size_t>(low)] * (1 - w) + v[static_cast<size_t>(high)] * w;
-}
-
-// False: no value.
-bool rate(const Samples& s, int64_t start, int64_t end, bool counter, bool per_second,
-          double& out) {
-  if (s.size() < 2) return false;
-  double change = s.back().second - s[0].second;
-  for (size_t i = 1; counter && i < s.size(); ++i) {
-    if (s[i].second < s[i - 1].second) change += s[i - 1].second;
-  }
-  double to_start = static_cast<double>(s[0].first - start) / 1000;
-  double to_end = static_cast<double>(end - s.back().first) / 1000;
-  const double sampled = static_cast<double>(s.back().first - s[0].first) / 1000;
-  const double average = sampled / static_cast<double>(s.size() - 1);
-  if (to_start >= average * 1.1) to_start = average / 2;
-  if (counter && change > 0 && s[0].second >= 0)
-    to_start = std::min(to_start, sampled * (s[0].second / change));
-  if (to_end >= average * 1.1) to_end = average / 2;
-  double factor = (sampled + to_start + to_end) / sampled;
-  if (per_second) factor /= static_cast<double>(end - start) / 1000;
-  out = change * factor;
-  return true;
-}
-
-bool window_value(const std::string& name, const Samples& s, int64_t start, int64_t end,
-                  double argument, double& out) {
-  std::vector<double> v;
-  for (const auto& sample : s) v.push_back(sample.second);
-  if (name == "rate") return rate(s, start, end, true, true, out);
-  if (name == "increase") return rate(s, start, end, true, false, out);
-  if (name == "delta") return rate(s, start, end, false, false, out);
-  if (name == "irate" || name == "idelta") {
-    if (s.size() < 2) return false;
-    const auto &a = s[s.size() - 2], &b = s.back();
-    const bool per_second = name == "irate";
-    out = per_second && b.second < a.second ? b.second : b.second - a.second;
-    if (per_second) out /= static_cast<double>(b.first - a.first) / 1000;
-    return true;
-  }
-  if (name == "sum_over_time") {
-    double sum = 0, c = 0;
-    for (double x : v) kahan(x, sum, c);
-    out = std::isinf(sum) ? sum : sum + c;
-  } else if (name == "avg_over_time") {
-    out = kahan_mean(v);
-  } else if (name == "count_over_time") {
-    out = static_cast<double>(v.size());
-  } else if (name == "last_over_time") {
-    out = v.back();
-  } else if (name == "first_over_time") {
-    out = v.front();
-  } else if (name == "present_over_time") {
-    out = 1;
-  } else if (name == "min_over_time" || name == "max_over_time") {
-    out = v[0];
-    for (double x : v) {
-      if (std::isnan(out) || (name == "min_over_time" ? x < out : x > out)) out = x;
-    }
-  } else if (name == "quantile_over_time") {
-    out = quantile(argument, v);
-  } else if (name == "stddev_over_time" || name == "stdvar_over_time") {
-    double count = 0, mean = 0, mean_c = 0, aux = 0, aux_c = 0;
-    for (double x : v) {
-      count += 1;
-      const double d = x - (mean + mean_c);
-      kahan(d / count, mean, mean_c);
-      kahan(d * (x - (mean + mean_c)), aux, aux_c);
-    }
-    out = (aux + aux_c) / count;
-    if (name == "stddev_over_time") out = std::sqrt(out);
-  } else if (name == "changes" || name == "resets") {
-    out = 0;
-    for (size_t i = 1; i < v.size(); ++i) {
-      const bool both_nan = std::isnan(v[i]) && std::isnan(v[i - 1]);
-      if (name == "changes" ? v[i] != v[i - 1] && !both_nan : v[i] < v[i - 1]) out += 1;
-    }
-  } else {
-    throw std::logic_error("the naive evaluator has no " + name);
-  }
-  return true;
-}
-
-LabelMap nameless(LabelMap labels) {
-  labels.erase("__name__");
-  return labels;
-}
-
-LabelMap signature(const LabelMap& labels, const std::vector<std::string>& names, bool keep) {
-  LabelMap out;
-  for (const auto& [name, value] : labels) {
-    const bool listed = std::find(names.begin(), names.end(), name) != names.end();
-    if (keep ? listed : !listed && name != "__name__") out[name] = value;
-  }
-  return out;
-}
-
-void check_unique(const std::vector<NaiveSample>& values) {
-  std::set<LabelMap> seen;
-  for (const NaiveSample& value : values) {
-    if (!seen.insert(value.labels).second) throw NaiveEvaluator::Failed{};
-  }
-}
-
-int64_t moved(const TimeShift& shift, int64_t t) {
-  if (shift.at == TimeShift::At::Fixed) t = to_millis(shift.at_time);
-  return t - shift.offset.count();
-}
+using Samples = NaiveSamples;
 
 double operate(BinaryOp op, double a, double b) {
   switch (op) {
@@ -185,6 +26,10 @@ double operate(BinaryOp op, double a, double b) {
       return a / b;
     case BinaryOp::Mod:
       return std::fmod(a, b);
+    case BinaryOp::Pow:
+      return go_pow(a, b);
+    case BinaryOp::Atan2:
+      return std::atan2(a, b);
     case BinaryOp::Gt:
       return a > b;
     case BinaryOp::Lt:
@@ -202,9 +47,35 @@ double operate(BinaryOp op, double a, double b) {
   }
 }
 
+LabelMap joined_labels(const Binary& binary, LabelMap labels, const LabelMap& other) {
+  const VectorMatching& m = *binary.matching;
+  if (!is_comparison(binary.op) || binary.return_bool) labels.erase("__name__");
+  if (m.card == VectorMatching::Card::OneToOne) {
+    LabelMap kept;
+    for (const auto& [name, text] : labels) {
+      const bool listed = std::find(m.labels.begin(), m.labels.end(), name) != m.labels.end();
+      if (listed == m.on) kept[name] = text;
+    }
+    labels = kept;
+  }
+  for (const std::string& name : m.include) {
+    labels.erase(name);
+    if (other.count(name)) labels[name] = other.at(name);
+  }
+  return labels;
+}
+
 }  // namespace
 
-std::vector<NaiveSample> NaiveEvaluator::select(const VectorSelector& selector, int64_t t) const {
+int64_t NaiveEvaluator::moved(const TimeShift& shift, int64_t t) const {
+  if (shift.at == TimeShift::At::Fixed) t = to_millis(shift.at_time);
+  if (shift.at == TimeShift::At::Start) t = start_;
+  if (shift.at == TimeShift::At::End) t = end_;
+  return t - shift.offset.count();
+}
+
+std::vector<NaiveSample> NaiveEvaluator::select(const VectorSelector& selector, int64_t t,
+                                                bool times) const {
   const int64_t at = moved(selector.shift, t);
   std::vector<NaiveSample> out;
   for (const NaiveSeries& series : series_) {
@@ -213,7 +84,8 @@ std::vector<NaiveSample> NaiveEvaluator::select(const VectorSelector& selector, 
     for (const auto& sample : series.samples) {
       if (sample.first <= at && sample.first > at - lookback_) last = &sample;
     }
-    if (last != nullptr && !is_stale(last->second)) out.push_back({series.labels, last->second});
+    if (last == nullptr || is_stale(last->second)) continue;
+    out.push_back({series.labels, times ? static_cast<double>(last->first) / 1000 : last->second});
   }
   return out;
 }
@@ -256,101 +128,6 @@ std::vector<NaiveEvaluator::Range> NaiveEvaluator::ranges_at(const Expr& expr, i
   return out;
 }
 
-std::vector<NaiveSample> NaiveEvaluator::call(const Call& call, int64_t t) const {
-  const std::string name(call.function->name);
-  std::vector<NaiveSample> out;
-  double argument = 0;
-  const Expr* range = nullptr;
-  for (const ExprPtr& arg : call.args) {
-    if (arg->type == ValueType::Matrix) range = &inside(*arg);
-    if (arg->type == ValueType::Scalar) argument = scalar_at(*arg, t);
-  }
-  if (range != nullptr) {
-    int64_t range_ms = 0, end = 0;
-    const bool keeps = name == "last_over_time" || name == "first_over_time";
-    for (const Range& r : ranges_at(*range, t, range_ms, end)) {
-      double v = 0;
-      if (window_value(name, r.samples, end - range_ms, end, argument, v))
-        out.push_back({keeps ? r.labels : nameless(r.labels), v});
-    }
-    check_unique(out);
-    return out;
-  }
-  if (name == "vector") return {{{}, argument}};
-  for (const NaiveSample& value : vector_at(*call.args[0], t)) {
-    double v = value.v;
-    if (name == "abs") {
-      v = std::abs(v);
-    } else if (name == "ceil") {
-      v = std::ceil(v);
-    } else if (name == "clamp_min") {
-      v = std::isnan(v) ? v : std::max(v, argument);
-    } else if (name == "timestamp") {
-      throw std::logic_error("not generated");
-    }
-    out.push_back({nameless(value.labels), v});
-  }
-  check_unique(out);
-  return out;
-}
-
-std::vector<NaiveSample> NaiveEvaluator::aggregate(const Aggregate& aggregate, int64_t t) const {
-  std::map<LabelMap, std::vector<NaiveSample>> groups;
-  for (const NaiveSample& value : vector_at(*aggregate.expr, t))
-    groups[signature(value.labels, aggregate.grouping, !aggregate.without)].push_back(value);
-  std::vector<NaiveSample> out;
-  for (const auto& [labels, members] : groups) {
-    std::vector<double> v;
-    for (const NaiveSample& member : members) v.push_back(member.v);
-    double result = 0;
-    switch (aggregate.op) {
-      case AggregateOp::Sum: {
-        double sum = v[0], c = 0;
-        for (size_t i = 1; i < v.size(); ++i) kahan(v[i], sum, c);
-        result = sum + c;
-        break;
-      }
-      case AggregateOp::Avg:
-        result = kahan_mean(v);
-        break;
-      case AggregateOp::Min:
-      case AggregateOp::Max:
-        result = v[0];
-        for (double x : v) {
-          if (std::isnan(result) || (aggregate.op == AggregateOp::Min ? x < result : x > result))
-            result = x;
-        }
-        break;
-      case AggregateOp::Count:
-        result = static_cast<double>(v.size());
-        break;
-      case AggregateOp::Group:
-        result = 1;
-        break;
-      case AggregateOp::Quantile:
-        result = quantile(scalar_at(*aggregate.param, t), v);
-        break;
-      case AggregateOp::Topk: {
-        const double k = scalar_at(*aggregate.param, t);
-        std::vector<NaiveSample> sorted = members;
-        std::stable_sort(sorted.begin(), sorted.end(),
-                         [](const NaiveSample& a, const NaiveSample& b) {
-                           if (std::isnan(a.v) || std::isnan(b.v))
-                             return !std::isnan(a.v) && std::isnan(b.v);
-                           return a.v > b.v;
-                         });
-        for (size_t i = 0; i < sorted.size() && static_cast<double>(i) + 1 <= k; ++i)
-          out.push_back(sorted[i]);
-        continue;
-      }
-      default:
-        throw std::logic_error("the naive evaluator has not this aggregation");
-    }
-    out.push_back({labels, result});
-  }
-  return out;
-}
-
 std::vector<NaiveSample> NaiveEvaluator::join(const Binary& binary,
                                               const std::vector<NaiveSample>& left,
                                               const std::vector<NaiveSample>& right_side) const {
@@ -359,40 +136,33 @@ std::vector<NaiveSample> NaiveEvaluator::join(const Binary& binary,
   const std::vector<NaiveSample>&lhs = swapped ? right_side : left,
         &rhs = swapped ? left : right_side;
   std::vector<NaiveSample> out;
-  if (lhs.empty() || rhs.empty()) return out;
+  if ((lhs.empty() && !m.fill_lhs) || (rhs.empty() && !m.fill_rhs)) return out;
   std::map<LabelMap, NaiveSample> right;
   for (const NaiveSample& value : rhs) {
     if (!right.emplace(signature(value.labels, m.labels, m.on), value).second) throw Failed{};
   }
   std::set<LabelMap> matched;
   std::set<std::pair<LabelMap, LabelMap>> made;
+  const bool one = m.card == VectorMatching::Card::OneToOne;
+  const auto combine = [&](const NaiveSample& many, const NaiveSample& other, const LabelMap& sig) {
+    const double x = swapped ? other.v : many.v, y = swapped ? many.v : other.v;
+    const bool holds = operate(binary.op, x, y) != 0;
+    const bool compares = is_comparison(binary.op);
+    LabelMap labels = joined_labels(binary, many.labels, other.labels);
+    if (!one && !made.insert({sig, labels}).second) throw Failed{};
+    if (compares && !binary.return_bool && !holds) return;
+    const double v = compares ? (binary.return_bool ? holds : x) : operate(binary.op, x, y);
+    out.push_back({std::move(labels), v});
+  };
   for (const NaiveSample& value : lhs) {
     const LabelMap sig = signature(value.labels, m.labels, m.on);
     const auto found = right.find(sig);
-    if (found == right.end()) continue;
-    const bool one = m.card == VectorMatching::Card::OneToOne;
+    if (found == right.end() && !m.fill_rhs) continue;
     if (one && !matched.insert(sig).second) throw Failed{};
-    const double x = swapped ? found->second.v : value.v, y = swapped ? value.v : found->second.v;
-    const bool holds = operate(binary.op, x, y) != 0;
-    const bool compares = is_comparison(binary.op);
-    LabelMap labels = value.labels;
-    if (!compares || binary.return_bool) labels.erase("__name__");
-    if (one) {
-      LabelMap kept;
-      for (const auto& [name, text] : labels) {
-        const bool listed = std::find(m.labels.begin(), m.labels.end(), name) != m.labels.end();
-        if (listed == m.on) kept[name] = text;
-      }
-      labels = kept;
-    }
-    for (const std::string& name : m.include) {
-      labels.erase(name);
-      if (found->second.labels.count(name)) labels[name] = found->second.labels.at(name);
-    }
-    if (!one && !made.insert({sig, labels}).second) throw Failed{};
-    if (compares && !binary.return_bool && !holds) continue;
-    const double v = compares ? (binary.return_bool ? holds : x) : operate(binary.op, x, y);
-    out.push_back({labels, v});
+    combine(value, found != right.end() ? found->second : NaiveSample{sig, *m.fill_rhs}, sig);
+  }
+  for (const auto& [sig, value] : right) {
+    if (m.fill_lhs && matched.count(sig) == 0) combine({sig, *m.fill_lhs}, value, sig);
   }
   check_unique(out);
   return out;

@@ -3,153 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <random>
 
 #include "query/evaluator.h"
 #include "query/parse.h"
 #include "tests/query/naive_evaluator.h"
+#include "tests/query/property_seeds.h"
+#include "tests/query/query_generator.h"
 #include "tests/support/status_matchers.h"
 #include "tsdb/memory_store.h"
 
 namespace vagt::query {
 namespace {
-
-constexpr int64_t kDataMs = 600'000;
-
-class Generator {
- public:
-  explicit Generator(uint32_t seed) : random_(seed) {}
-
-  std::vector<NaiveSeries> data() {
-    std::vector<NaiveSeries> all;
-    for (const char* name : {"a_total", "b", "c"}) {
-      for (const char* i : {"1", "2", "3"}) {
-        for (const char* k : {"x", "y"}) {
-          if (below(5) == 0) continue;
-          all.push_back({{{"__name__", name}, {"i", i}, {"k", k}}, samples()});
-        }
-      }
-      all.push_back({{{"__name__", name}}, samples()});
-    }
-    std::sort(all.begin(), all.end(), [](const NaiveSeries& a, const NaiveSeries& b) {
-      return Labels::from_map(a.labels) < Labels::from_map(b.labels);
-    });
-    return all;
-  }
-
-  std::string vector(int depth) {
-    if (depth <= 0) return selector();
-    switch (below(ordered_ > 0 ? 7 : 9)) {
-      case 0:
-        return selector();
-      case 1:
-        return range_call(depth);
-      case 2:
-        return "(" + vector(depth - 1) + pick({" and on(i) ", " unless ", " or ", " * on(i, k) "}) +
-               selector() + ")";
-      case 3:
-        return pick({"abs(", "ceil(", "-("}) + vector(depth - 1) + ")";
-      case 4:
-        return "(" + vector(depth - 1) + pick({" + ", " - ", " * ", " / ", " % "}) + scalar() + ")";
-      case 5:
-        return "(" + scalar() + pick({" > bool ", " < bool ", " == bool ", " - "}) +
-               vector(depth - 1) + ")";
-      case 6:
-        return "(" + vector(depth - 1) + pick({" > ", " < ", " != ", " >= ", " <= "}) + scalar() +
-               ")";
-      case 7:
-        if (below(2) == 0) return aggregate(depth);
-        return "(" + vector(depth - 1) +
-               pick({" and", " or", " unless", " +", " -", " *", " >", " < bool"}) +
-               pick({" ", " on(i) ", " ignoring(k) ", " on(i, k) ", " ignoring(i) "}) +
-               vector(depth - 1) + ")";
-      default:
-        return "(" + vector(depth - 1) + pick({" +", " /", " >", " == bool"}) +
-               pick({" on(i)", " ignoring(k)", " on(k)"}) +
-               pick({" group_left ", " group_left(k) ", " group_right "}) + aggregate(depth - 1) +
-               ")";
-    }
-  }
-
- private:
-  size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
-  std::string pick(std::initializer_list<const char*> words) {
-    return *(words.begin() + static_cast<std::ptrdiff_t>(below(words.size())));
-  }
-
-  std::vector<std::pair<int64_t, double>> samples() {
-    std::vector<std::pair<int64_t, double>> out;
-    const int kind = static_cast<int>(below(4));
-    double counter = 0;
-    for (int64_t t = static_cast<int64_t>(below(3)) * 5000; t <= kDataMs; t += 15'000) {
-      if (below(8) == 0) continue;
-      double v = 0;
-      switch (kind) {
-        case 0:  // a counter
-          counter = below(12) == 0 ? 0 : counter + static_cast<double>(below(20));
-          v = counter;
-          break;
-        case 1:  // anything
-          v = std::normal_distribution<double>(0, 1e3)(random_);
-          break;
-        case 2:  // hard to add up
-          v = std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random_),
-                         static_cast<int>(below(200)));
-          break;
-        default:  // odd values
-          v = std::array{0.0, -0.0, 1.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 1.7e308}[below(7)];
-      }
-      if (std::isnan(v)) v = normal_nan();
-      if (below(20) == 0) v = stale_marker();
-      out.emplace_back(t + static_cast<int64_t>(below(3)), v);
-    }
-    return out;
-  }
-
-  std::string modifiers() {
-    return pick({"", "", "", " offset 1m", " offset -30s", " @ 300", " @ 200 offset 20s"});
-  }
-  std::string bare() {
-    return pick({"a_total", "b", "c", "b{i=\"1\"}", "c{k!=\"x\"}", "a_total{i=~\"1|2\"}",
-                 "{__name__=~\"b|c\",k=\"x\"}"});
-  }
-  std::string selector() { return bare() + modifiers(); }
-  std::string scalar() {
-    return pick({"2", "0", "-1.5", "100", "(time() / 100)", "scalar(b{i=\"1\",k=\"x\"})"});
-  }
-  std::string range_call(int depth) {
-    const std::string range =
-        ordered_ > 0 || below(3) != 0
-            ? bare() + pick({"[1m]", "[100s]", "[45s]", "[5m]"}) + modifiers()
-            : "(" + vector(depth - 1) + ")" + pick({"[2m:30s]", "[1m:7s]", "[3m:]"}) + modifiers();
-    if (below(6) == 0)
-      return "quantile_over_time(" + pick({"0.3", "0.9", "1"}) + ", " + range + ")";
-    return pick({"rate", "increase", "delta", "irate", "idelta", "changes", "resets",
-                 "sum_over_time", "avg_over_time", "min_over_time", "max_over_time",
-                 "count_over_time", "last_over_time", "first_over_time", "present_over_time",
-                 "stddev_over_time", "stdvar_over_time"}) +
-           "(" + range + ")";
-  }
-  std::string aggregate(int depth) {
-    const std::string by = pick({"", " by (i)", " by (i, k)", " without (k)", " by (k)"});
-    if (below(2) == 0) {
-      const std::string op = pick({"min", "max", "count", "group", "quantile"});
-      return op + by + (op == "quantile" ? "(0.4, " : "(") + vector(depth - 1) + ")";
-    }
-    // What is added up comes in series order on both sides, or the last bit may differ.
-    ++ordered_;
-    const std::string sum = pick({"sum", "avg"}) + by + "(" + vector(depth - 1) + ")";
-    --ordered_;
-    return sum;
-  }
-
-  std::mt19937 random_;
-  int ordered_ = 0;
-};
 
 void fill(tsdb::MemoryStore& store, const std::vector<NaiveSeries>& data) {
   const auto appender = store.appender();
@@ -162,12 +28,16 @@ void fill(tsdb::MemoryStore& store, const std::vector<NaiveSeries>& data) {
 }
 
 // Bits, so that the sign of zero counts; all NaN are one.
-using Table = std::map<std::map<std::string, std::string>, std::map<int64_t, uint64_t>>;
+using Table = std::map<LabelMap, std::map<int64_t, uint64_t>>;
 uint64_t bits(double v) { return std::bit_cast<uint64_t>(std::isnan(v) ? std::nan("") : v); }
 
-Table planned_table(const Result<QueryResult>& result) {
+Table table_of(const Value& value) {
   Table table;
-  for (const Series& series : std::get<Matrix>(result->value)) {
+  if (const auto* vector = std::get_if<Vector>(&value)) {
+    for (const VectorSample& s : *vector) table[s.labels.to_map()][to_millis(s.t)] = bits(s.v);
+    return table;
+  }
+  for (const Series& series : std::get<Matrix>(value)) {
     for (size_t i = 0; i < series.samples.size(); ++i)
       table[series.labels.to_map()][to_millis(series.samples.t[i])] = bits(series.samples.v[i]);
   }
@@ -185,46 +55,111 @@ std::string show(const Table& table) {
   return out;
 }
 
-// Compares one query; returns whether it had an answer (and not an error on both sides).
-bool agree(tsdb::MemoryStore& store, const NaiveEvaluator& naive, const std::string& text) {
-  const Result<ExprPtr> expr = parse_expr(text, ParseOptions{});
-  if (!expr.ok()) return false;
-  constexpr int64_t kStart = 60'000, kStep = 30'000, kEnd = 480'000;
-  const Result<QueryResult> planned =
-      eval_range(*make_plan(*expr, text), store, from_millis(kStart), from_millis(kEnd),
-                 Duration(kStep), EvalOptions{});
-  Table expected;
-  try {
-    for (int64_t t = kStart; t <= kEnd; t += kStep) {
-      for (const NaiveSample& value : naive.vector_at(**expr, t))
-        expected[value.labels][t] = bits(value.v);
-    }
-  } catch (const NaiveEvaluator::Failed&) {
-    EXPECT_FALSE(planned.ok()) << text;
-    return false;
+// sort() and sort_desc() at the root: NaN last, the rest by value.
+void expect_sorted(const Vector& vector, const std::string& text) {
+  const bool down = text.rfind("sort_desc(", 0) == 0;
+  if (!down && text.rfind("sort(", 0) != 0) return;
+  for (size_t i = 1; i < vector.size(); ++i) {
+    const double a = vector[i - 1].v, b = vector[i].v;
+    EXPECT_TRUE(std::isnan(b) || (down ? a >= b : a <= b)) << text << " at " << i;
   }
-  EXPECT_THAT(planned, test::IsOk()) << text;
-  if (!planned.ok()) return false;
-  const Table got = planned_table(planned);
-  EXPECT_EQ(got, expected) << text << "\nplanned:\n" << show(got) << "naive:\n" << show(expected);
-  return !expected.empty();
 }
 
-TEST(OperatorsProperty, GiveWhatTheNaiveEvaluatorGives) {
-  // More seeds for a long run: VAGT_PROPERTY_SEEDS=5000.
-  const char* asked = std::getenv("VAGT_PROPERTY_SEEDS");
-  const uint32_t seeds = asked == nullptr ? 40 : static_cast<uint32_t>(std::atoi(asked));
-  size_t answered = 0;
-  for (uint32_t seed = 1; seed <= seeds && !::testing::Test::HasFailure(); ++seed) {
-    Generator generator(seed);
-    const std::vector<NaiveSeries> data = generator.data();
-    tsdb::MemoryStore store;
-    fill(store, data);
-    const NaiveEvaluator naive(data, 300'000);
-    for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i)
-      answered += agree(store, naive, generator.vector(static_cast<int>(1 + i % 3)));
+// When a query is asked: over how many steps, how far apart, and looking how far back.
+struct Asked {
+  int64_t start = 60'000, step = 30'000, count = 15, lookback = 300'000;
+  bool instant = false;
+  int64_t end() const { return start + step * (count - 1); }
+};
+
+class Comparison {
+ public:
+  Comparison(const std::vector<NaiveSeries>& data, const Asked& asked)
+      : asked_(asked), naive_(data, asked.lookback) {
+    fill(store_, data);
+    naive_.set_range(asked.start, asked.end());
   }
-  EXPECT_GT(answered, seeds * size_t{20});
+
+  // Whether the query had an answer: not an error on both sides, nothing left open.
+  bool agree(const std::string& text) {
+    ParseOptions parse;
+    parse.experimental_functions = parse.binop_fill_modifiers = true;
+    const Result<ExprPtr> expr = parse_expr(text, parse);
+    EXPECT_THAT(expr, test::IsOk()) << text;
+    if (!expr.ok()) return false;
+    const Result<QueryResult> planned = ask(*expr, text);
+    Table expected;
+    try {
+      for (int64_t i = 0, t = asked_.start; i < asked_.count; ++i, t += asked_.step) {
+        for (const NaiveSample& value : naive_.vector_at(**expr, t))
+          expected[value.labels][t] = bits(value.v);
+      }
+    } catch (const NaiveEvaluator::Failed&) {
+      EXPECT_FALSE(planned.ok()) << text;
+      return false;
+    } catch (const NaiveEvaluator::Unsure&) {
+      return false;
+    }
+    EXPECT_THAT(planned, test::IsOk()) << text;
+    if (!planned.ok()) return false;
+    const Table got = table_of(planned->value);
+    EXPECT_EQ(got, expected) << text << "\nplanned:\n" << show(got) << "naive:\n" << show(expected);
+    if (asked_.instant) expect_sorted(std::get<Vector>(planned->value), text);
+    return !expected.empty();
+  }
+
+ private:
+  Result<QueryResult> ask(const ExprPtr& expr, const std::string& text) {
+    EvalOptions options;
+    options.lookback = Duration(asked_.lookback);
+    const PlanPtr plan = make_plan(expr, text);
+    const Timestamp start = from_millis(asked_.start);
+    if (asked_.instant) return eval_instant(*plan, store_, start, options);
+    return eval_range(*plan, store_, start, from_millis(asked_.end()), Duration(asked_.step),
+                      options);
+  }
+
+  const Asked asked_;
+  tsdb::MemoryStore store_;
+  NaiveEvaluator naive_;
+};
+
+size_t compare_many(const Asked& asked, uint32_t first_seed, uint32_t seeds) {
+  size_t answered = 0;
+  for (uint32_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    QueryGenerator generator(seed);
+    Comparison comparison(generator.data(), asked);
+    for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i)
+      answered += comparison.agree(generator.vector(1 + i % 4));
+    if (::testing::Test::HasFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      return answered;
+    }
+  }
+  return answered;
+}
+
+TEST(OperatorsProperty, RangeQueriesGiveWhatTheNaiveEvaluatorGives) {
+  const uint32_t seeds = property_seeds(40);
+  EXPECT_GT(compare_many({}, 1, seeds), seeds * size_t{20});
+}
+
+// Windows that overlap a lot, and steps that fall between the samples.
+TEST(OperatorsProperty, SmallStepsAndAShortLookback) {
+  const uint32_t seeds = property_seeds(15);
+  EXPECT_GT(compare_many({101'500, 7'000, 40, 40'000, false}, 10'000'001, seeds),
+            seeds * size_t{15});
+}
+
+TEST(OperatorsProperty, StepsWiderThanTheWindows) {
+  const uint32_t seeds = property_seeds(15);
+  EXPECT_GT(compare_many({1'000, 190'000, 5, 20'000, false}, 20'000'001, seeds),
+            seeds * size_t{10});
+}
+
+TEST(OperatorsProperty, InstantQueries) {
+  const uint32_t seeds = property_seeds(40);
+  EXPECT_GT(compare_many({345'000, 0, 1, 300'000, true}, 30'000'001, seeds), seeds * size_t{15});
 }
 
 }  // namespace
