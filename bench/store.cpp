@@ -209,7 +209,8 @@ const Head& filled_head() {
     auto made = std::make_unique<Head>();
     SeriesId id = 0;
     for (int target = 0; target < kTargets; ++target)
-      for (int i = 0; i < kPerTarget; ++i) made->restore(series_labels(target, i), ++id);
+      for (int i = 0; i < kPerTarget; ++i)
+        made->name(made->reserve(++id), series_labels(target, i));
     return made;
   }();
   return *head;

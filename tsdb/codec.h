@@ -17,6 +17,7 @@ struct RawColumns {
   std::vector<double> v;
   size_t size() const { return t.size(); }
   void clear() { t.clear(), v.clear(); }
+  void reserve(size_t n) { t.reserve(n), v.reserve(n); }
   void push(int64_t at, double value) { t.push_back(at), v.push_back(value); }
 };
 

@@ -107,9 +107,11 @@ class StoreCore {
   Status delete_series(std::span<const Matcher> matchers, int64_t mint, int64_t maxt)
       VAGT_EXCLUDES(upkeep_mutex_);
   Status clean_tombstones() VAGT_EXCLUDES(upkeep_mutex_);
-  void enter_degraded(const std::string& why);
+  // `whatever_was`: in place of an earlier reason.
+  void enter_degraded(const std::string& why, bool whatever_was = false);
   Status resume_if_room();
-  Status room() const;  // Unavailable: less than min_free_bytes are free
+  Status present() const;  // Unavailable: the directory is not where it was
+  Status room() const;     // Unavailable: less than min_free_bytes are free
   std::string degraded() const;
   void start_background();
   uint64_t disk_bytes() const;
@@ -160,10 +162,14 @@ class StoreCore {
   mutable base::Mutex degraded_mutex_;
   std::string degraded_ VAGT_GUARDED_BY(degraded_mutex_);
   std::atomic<bool> is_degraded_{false};
+  std::pair<uint64_t, uint64_t> directory_;  // set before the first step()
   std::jthread thread_;
 
  private:
   friend struct RecoveryState;
+  Status check_format();
+  Status load_meta();
+  Status load_days() VAGT_EXCLUDES(days_mutex_);
   Status write_commit(CommitBatch& batch) VAGT_REQUIRES(commit_mutex_);
   void apply(CommitBatch& batch) VAGT_REQUIRES(commit_mutex_);
   Result<SeriesId> disk_id(const Labels& labels);

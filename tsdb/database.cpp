@@ -113,8 +113,9 @@ rocksdb::DBOptions database_options(const DatabaseOptions& options) {
   db.create_if_missing = true;
   db.create_missing_column_families = true;
   db.db_write_buffer_size = options.memtable_bytes;
-  // A quiet family would otherwise keep old logs for ever.
-  db.max_total_wal_size = 96u << 20;
+  // A quiet family would otherwise keep old logs for ever, and a start would read them: with this
+  // it is written out, and what a start reads is mostly the journal's own files.
+  db.max_total_wal_size = 16u << 20;
   // One damaged record costs that record, not all after it; the log says what was dropped.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   db.avoid_flush_during_recovery = true;
@@ -202,6 +203,24 @@ struct Database::Impl {
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 
+namespace {
+
+// RocksDB says all of this as an error about the file LOCK.
+Status not_opened(const std::string& path, const rocksdb::Status& why) {
+  const std::string text = why.ToString();
+  const auto says = [&text](std::string_view words) {
+    return text.find(words) != std::string::npos;
+  };
+  if (why.IsIOError() && (says("lock hold by current process") || says("While lock file")))
+    return {Code::Unavailable,
+            "the data directory " + path + " is in use by another process: " + text};
+  if (why.IsIOError() && (says("Read-only file system") || says("Permission denied")))
+    return Status::io("the data directory " + path + " cannot be written: " + text);
+  return to_status(why).at(path);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(options.path, error);
@@ -220,14 +239,7 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
       rocksdb::DB::Open(database_options(options), options.path, families, &impl->all, &db);
-  if (!opened.ok()) {
-    const std::string text = opened.ToString();
-    if (opened.IsIOError() && text.find("LOCK") != std::string::npos &&
-        text.find("lock") != std::string::npos)
-      return Status(Code::Unavailable, "the data directory " + options.path +
-                                           " is in use by another process: " + text);
-    return Status(to_status(opened).at(options.path));
-  }
+  if (!opened.ok()) return not_opened(options.path, opened);
   impl->db.reset(db);
   if (!later.empty()) {
     std::vector<rocksdb::ColumnFamilyHandle*> made;
@@ -296,6 +308,15 @@ Result<std::optional<std::string>> Database::peek(Family family, std::string_vie
 std::unique_ptr<Scan> Database::scan(Family family) const {
   auto impl = std::make_unique<Scan::Impl>();
   impl->it.reset(impl_->db->NewIterator({}, impl_->of(family)));
+  return std::unique_ptr<Scan>(new Scan(std::move(impl)));
+}
+
+std::unique_ptr<Scan> Database::sweep(Family family) const {
+  rocksdb::ReadOptions how;
+  how.fill_cache = false;
+  how.readahead_size = 512u << 10;
+  auto impl = std::make_unique<Scan::Impl>();
+  impl->it.reset(impl_->db->NewIterator(how, impl_->of(family)));
   return std::unique_ptr<Scan>(new Scan(std::move(impl)));
 }
 

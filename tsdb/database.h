@@ -72,6 +72,8 @@ class Database {
   // get(), but what it reads does not push others out of the cache: for keys asked for once.
   Result<std::optional<std::string>> peek(Family family, std::string_view key) const;
   std::unique_ptr<Scan> scan(Family family) const;
+  // scan() over much of a family: reads ahead, and leaves the cache to others.
+  std::unique_ptr<Scan> sweep(Family family) const;
 
   Status sync_log();  // fsync of the write-ahead log
   Status flush();     // memtables to files

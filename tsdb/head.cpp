@@ -33,6 +33,7 @@ SeriesRef Head::ref_of(Slot slot) const {
 }
 
 Slot Head::take_slot() {
+  base::MutexLock lock(slab_mutex_);
   if (!free_.empty()) {
     const Slot slot = free_.back();
     free_.pop_back();
@@ -43,6 +44,11 @@ Slot Head::take_slot() {
   if (slot % kBlock == 0) blocks_[slot / kBlock].store(new Block, std::memory_order_release);
   next_slot_.store(slot + 1, std::memory_order_release);
   return slot;
+}
+
+void Head::return_slot(Slot slot) {
+  base::MutexLock lock(slab_mutex_);
+  free_.push_back(slot);
 }
 
 void Head::free_slot(Slot slot) {
@@ -59,7 +65,7 @@ void Head::free_slot(Slot slot) {
     series.label_count = 0;
   }
   holders_.erase(slot);
-  free_.push_back(slot);
+  return_slot(slot);
   size_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -92,30 +98,47 @@ Head::Found Head::find_or_create(const Labels& labels, SeriesId id) {
   return found;
 }
 
-Head::Found Head::restore(const Labels& labels, SeriesId id) {
-  base::MutexLock lock(index_mutex_);
-  return insert(labels, id);
-}
-
 Head::Found Head::insert(const Labels& labels, SeriesId id) {
   const Slot slot = take_slot();
   if (slot == HeadIndex::kNone) return {};
+  at(slot).id = id;
+  if (index(slot, labels)) return {slot, ref_of(slot), true};
+  return_slot(slot);
+  return {};
+}
+
+bool Head::index(Slot slot, const Labels& labels) {
   Series& series = at(slot);
-  const std::vector<PairId> pairs = index_.intern(labels);
+  const std::span<const PairId> pairs = index_.intern(labels);
   const auto place = pairs_.keep(pairs);
   if (!place) {
     index_.release(pairs);
-    free_.push_back(slot);
-    return {};
+    return false;
   }
   series.labels = *place;
   series.label_count = static_cast<uint16_t>(pairs.size());
-  series.id = id;
-  index_.add(slot, labels.hash());
+  index_.add(slot, labels.hash(), pairs);
   size_.fetch_add(1, std::memory_order_relaxed);
   if (++generation_ == 0) ++generation_;
   series.generation.store(generation_, std::memory_order_release);
-  return {slot, ref_of(slot), true};
+  return true;
+}
+
+Slot Head::reserve(SeriesId id) {
+  const Slot slot = take_slot();
+  if (slot != HeadIndex::kNone) at(slot).id = id;
+  return slot;
+}
+
+bool Head::name(Slot slot, const Labels& labels) {
+  base::MutexLock lock(index_mutex_);
+  return index(slot, labels);
+}
+
+void Head::give_up(Slot slot) {
+  base::MutexLock lock(index_mutex_);
+  size_.fetch_add(1, std::memory_order_relaxed);  // it was never counted
+  free_slot(slot);
 }
 
 void Head::settle(std::span<const Slot> slots, bool kept) {

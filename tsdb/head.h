@@ -17,7 +17,8 @@
 
 namespace vagt::tsdb {
 
-// Lock order: index mutex, then a shard's. Neither is held while calling out of tsdb or doing I/O.
+// Lock order: index mutex, then a shard's or the slab's. None is held while calling out of tsdb or
+// doing I/O.
 class Head {
  public:
   Head();
@@ -44,8 +45,11 @@ class Head {
   Found find(const Labels& labels, bool hold);
   // Held when fresh, whoever created it. `id` is used when the series is new.
   Found find_or_create(const Labels& labels, SeriesId id);
-  // Recovery: a series that has samples already.
-  Found restore(const Labels& labels, SeriesId id);
+  // Recovery, where samples may be there before their labels: a place for the series, then its
+  // name. Another thread may name series while this one reserves; nobody finds one without a name.
+  Slot reserve(SeriesId id);                   // kNone: the head is full
+  bool name(Slot slot, const Labels& labels);  // false: no room for its labels
+  void give_up(Slot slot);                     // no labels: the samples are forgotten
   // A holder is done. Kept: the series has a sample now. Not kept, and nobody else holds it: gone.
   void settle(std::span<const Slot> slots, bool kept);
   void remove(std::span<const Slot> slots);
@@ -93,7 +97,9 @@ class Head {
     base::Mutex mutex;
   };
   Found insert(const Labels& labels, SeriesId id) VAGT_REQUIRES(index_mutex_);
-  Slot take_slot() VAGT_REQUIRES(index_mutex_);
+  bool index(Slot slot, const Labels& labels) VAGT_REQUIRES(index_mutex_);
+  Slot take_slot() VAGT_EXCLUDES(slab_mutex_);
+  void return_slot(Slot slot) VAGT_EXCLUDES(slab_mutex_);
   void free_slot(Slot slot) VAGT_REQUIRES(index_mutex_);
   SeriesRef ref_of(Slot slot) const;
 
@@ -104,9 +110,10 @@ class Head {
   mutable base::Mutex index_mutex_;
   PairLists pairs_ VAGT_GUARDED_BY(index_mutex_);
   mutable HeadIndex index_ VAGT_GUARDED_BY(index_mutex_);
-  std::vector<Slot> free_ VAGT_GUARDED_BY(index_mutex_);
   std::unordered_map<Slot, uint32_t> holders_ VAGT_GUARDED_BY(index_mutex_);  // of fresh series
   uint32_t generation_ VAGT_GUARDED_BY(index_mutex_) = 0;
+  base::Mutex slab_mutex_;
+  std::vector<Slot> free_ VAGT_GUARDED_BY(slab_mutex_);
 };
 
 }  // namespace vagt::tsdb

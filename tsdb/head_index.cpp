@@ -5,8 +5,6 @@
 namespace vagt::tsdb {
 namespace {
 
-uint32_t short_hash(uint64_t hash) { return static_cast<uint32_t>(hash ^ hash >> 32); }
-
 // A matcher against symbols: each distinct value is judged once.
 class SymbolMatcher {
  public:
@@ -56,37 +54,18 @@ bool HeadIndex::equal(Slot slot, const Labels& labels) const {
 }
 
 Slot HeadIndex::find(const Labels& labels) const {
-  if (table_.empty()) return kNone;
-  const uint32_t hash = short_hash(labels.hash());
-  const size_t mask = table_.size() - 1;
-  for (size_t i = hash & mask;; i = (i + 1) & mask) {
-    if (table_[i] == kNone) return kNone;
-    if (table_[i] != kDeleted && hashes_[i] == hash && equal(table_[i], labels)) return table_[i];
-  }
+  return table_.find(labels.hash(), [&](Slot slot) { return equal(slot, labels); });
 }
 
-void HeadIndex::grow() {
-  const size_t wanted = std::max<size_t>(64, size_ * 2);
-  size_t capacity = 64;
-  while (capacity < wanted) capacity *= 2;
-  std::vector<Slot> table(capacity, kNone);
-  std::vector<uint32_t> hashes(capacity, 0);
-  for (size_t i = 0; i < table_.size(); ++i) {
-    if (table_[i] >= kDeleted) continue;
-    size_t at = hashes_[i] & (capacity - 1);
-    while (table[at] != kNone) at = (at + 1) & (capacity - 1);
-    table[at] = table_[i];
-    hashes[at] = hashes_[i];
-  }
-  table_ = std::move(table);
-  hashes_ = std::move(hashes);
-  used_ = size_;
-}
-
-PairId HeadIndex::acquire_pair(const Label& label) {
-  const Symbol name = symbols_.find(label.name), value = symbols_.find(label.value);
+// `name`: of the label, kNone when that is not known.
+PairId HeadIndex::acquire_pair(const Label& label, Symbol name) {
+  if (name == SymbolTable::kNone) name = symbols_.find(label.name);
   PairId id = kNoPair;
-  if (name != SymbolTable::kNone && value != SymbolTable::kNone) id = find_pair({name, value});
+  if (name != SymbolTable::kNone)
+    id = pair_ids_.find(pair_hash(name, label.value), [&](PairId each) {
+      const SymbolPair pair = pairs_[each].pair;
+      return pair.name == name && symbols_.text(pair.value) == label.value;
+    });
   if (id == kNoPair) {
     if (free_pairs_.empty()) {
       id = static_cast<PairId>(pairs_.size());
@@ -96,7 +75,7 @@ PairId HeadIndex::acquire_pair(const Label& label) {
       free_pairs_.pop_back();
     }
     pairs_[id].pair = {symbols_.acquire(label.name), symbols_.acquire(label.value)};
-    pair_ids_.emplace(key(pairs_[id].pair), id);
+    pair_ids_.add(pair_hash(pairs_[id].pair.name, label.value), id);
   }
   ++pairs_[id].references;
   return id;
@@ -105,44 +84,38 @@ PairId HeadIndex::acquire_pair(const Label& label) {
 void HeadIndex::release_pair(PairId id) {
   if (--pairs_[id].references > 0) return;
   const SymbolPair pair = pairs_[id].pair;
-  pair_ids_.erase(key(pair));
+  pair_ids_.erase(pair_hash(pair.name, text(pair.value)), id);
   symbols_.release(pair.name);
   symbols_.release(pair.value);
   pairs_[id] = Pair();
   free_pairs_.push_back(id);
 }
 
-std::vector<PairId> HeadIndex::intern(const Labels& labels) {
-  std::vector<PairId> pairs;
-  pairs.reserve(labels.size());
-  // Series of a page come one after the other and share most labels: a look at the one before
-  // saves three lookups.
-  for (const Label& label : labels.items()) {
-    const PairId guess = pairs.size() < before_.size() ? before_[pairs.size()] : kNoPair;
-    if (guess != kNoPair && pairs_[guess].references > 0 &&
-        symbols_.text(pairs_[guess].pair.value) == label.value &&
-        symbols_.text(pairs_[guess].pair.name) == label.name) {
-      ++pairs_[guess].references;
-      pairs.push_back(guess);
-    } else {
-      pairs.push_back(acquire_pair(label));
+// Series of a page come one after the other and share most labels, and the rest by their names: a
+// look at the one before saves most lookups.
+std::span<const PairId> HeadIndex::intern(const Labels& labels) {
+  const auto items = labels.items();
+  const size_t known = before_.size();
+  before_.resize(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    const PairId guess = i < known ? before_[i] : kNoPair;
+    Symbol name = SymbolTable::kNone;
+    if (guess != kNoPair && pairs_[guess].references > 0) {
+      const SymbolPair pair = pairs_[guess].pair;
+      if (symbols_.text(pair.name) == items[i].name) name = pair.name;
+      if (name != SymbolTable::kNone && symbols_.text(pair.value) == items[i].value) {
+        ++pairs_[guess].references;
+        continue;
+      }
     }
+    before_[i] = acquire_pair(items[i], name);
   }
-  before_ = pairs;
-  return pairs;
+  return before_;
 }
 
-void HeadIndex::add(Slot slot, uint64_t full_hash) {
-  if ((used_ + 1) * 4 > table_.size() * 3) grow();
-  const uint32_t hash = short_hash(full_hash);
-  const size_t mask = table_.size() - 1;
-  size_t at = hash & mask;
-  while (table_[at] != kNone) at = (at + 1) & mask;
-  table_[at] = slot;
-  hashes_[at] = hash;
-  ++size_;
-  ++used_;
-  for (const PairId id : pairs_of_(slot)) {
+void HeadIndex::add(Slot slot, uint64_t hash, std::span<const PairId> pairs) {
+  table_.add(hash, slot);
+  for (const PairId id : pairs) {
     Pair& mine = pairs_[id];
     if (mine.postings.empty()) values_[mine.pair.name].insert(mine.pair.value);
     mine.postings.add(slot);
@@ -162,11 +135,7 @@ void HeadIndex::remove(std::span<const Slot> slots) {
     if (auto& values = values_[pair.name]; values.erase(pair.value), values.empty())
       values_.erase(pair.name);
   }
-  for (Slot& entry : table_) {
-    if (entry >= kDeleted || !gone.contains(entry)) continue;
-    entry = kDeleted;
-    --size_;
-  }
+  table_.erase_if([&](Slot slot) { return gone.contains(slot); });
   for (const Slot slot : slots)
     for (const PairId id : pairs_of_(slot)) release_pair(id);
 }
@@ -176,9 +145,9 @@ void HeadIndex::release(std::span<const PairId> pairs) {
 }
 
 size_t HeadIndex::memory_bytes() const {
-  size_t bytes = table_.size() * (sizeof(Slot) + sizeof(uint32_t)) + symbols_.memory_bytes();
-  for (const Pair& pair : pairs_)
-    bytes += sizeof pair + 2 * SymbolTable::kNode + pair.postings.memory_bytes();
+  constexpr size_t kNode = 48;  // of a hash set, with its allocation
+  size_t bytes = table_.memory_bytes() + pair_ids_.memory_bytes() + symbols_.memory_bytes();
+  for (const Pair& pair : pairs_) bytes += sizeof pair + kNode + pair.postings.memory_bytes();
   return bytes;
 }
 

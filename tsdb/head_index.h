@@ -11,6 +11,7 @@
 
 #include "base/labels.h"
 #include "base/matcher.h"
+#include "tsdb/flat_table.h"
 #include "tsdb/postings.h"
 #include "tsdb/series.h"
 #include "tsdb/symbols.h"
@@ -24,12 +25,12 @@ class HeadIndex {
   using PairsOf = std::function<PairRange(Slot)>;
   explicit HeadIndex(PairsOf pairs_of) : pairs_of_(std::move(pairs_of)) {}
 
-  static constexpr Slot kNone = UINT32_MAX;
+  static constexpr Slot kNone = FlatTable::kNone;
   Slot find(const Labels& labels) const;
   // Label pairs for a new series; the caller stores them where `pairs_of` finds them, then calls
-  // add().
-  std::vector<PairId> intern(const Labels& labels);
-  void add(Slot slot, uint64_t hash);
+  // add() with them. Good until the next call.
+  std::span<const PairId> intern(const Labels& labels);
+  void add(Slot slot, uint64_t hash, std::span<const PairId> pairs);
   void release(std::span<const PairId> pairs);  // of intern(), when nothing is added
   // Their label pairs are released; `pairs_of` must still work.
   void remove(std::span<const Slot> slots);
@@ -41,18 +42,17 @@ class HeadIndex {
   PairRange pairs_of(Slot slot) const { return pairs_of_(slot); }
   SymbolPair pair(PairId id) const { return pairs_[id].pair; }
   PairId find_pair(SymbolPair pair) const {  // kNoPair: no series has it
-    const auto it = pair_ids_.find(key(pair));
-    return it == pair_ids_.end() ? kNoPair : it->second;
+    return pair_ids_.find(pair_hash(pair.name, text(pair.value)),
+                          [&](PairId id) { return pairs_[id].pair == pair; });
   }
-  static constexpr PairId kNoPair = UINT32_MAX;
+  static constexpr PairId kNoPair = FlatTable::kNone;
   std::string_view text(Symbol symbol) const { return symbols_.text(symbol); }
-  size_t size() const { return size_; }
+  size_t size() const { return table_.size(); }
   size_t symbols() const { return symbols_.size(); }
   size_t memory_bytes() const;  // about
   template <class F>
   void for_each(F f) const {
-    for (const Slot slot : table_)
-      if (slot < kDeleted) f(slot);
+    table_.for_each(f);
   }
 
  private:
@@ -61,24 +61,22 @@ class HeadIndex {
     Postings postings;
     uint32_t references = 0;
   };
-  static constexpr Slot kDeleted = UINT32_MAX - 1;
-  static uint64_t key(SymbolPair pair) { return uint64_t{pair.name} << 32 | pair.value; }
+  static uint64_t pair_hash(Symbol name, std::string_view value) {
+    return SymbolTable::hash(value) + name * 0x9E3779B97F4A7C15ULL;
+  }
   bool equal(Slot slot, const Labels& labels) const;
-  void grow();
-  PairId acquire_pair(const Label& label);
+  PairId acquire_pair(const Label& label, Symbol name);
   void release_pair(PairId id);
   bool choose_base(std::span<const Matcher> matchers, std::vector<Slot>& base) const;
   bool collect_values(const Matcher& matcher, Symbol name, std::vector<Slot>& out) const;
 
   const PairsOf pairs_of_;
   SymbolTable symbols_;
-  std::vector<Slot> table_;       // open addressing; kNone: empty, kDeleted: was used
-  std::vector<uint32_t> hashes_;  // beside it
-  size_t size_ = 0, used_ = 0;
+  FlatTable table_;  // slots by the hash of their labels
   std::vector<Pair> pairs_;
   std::vector<PairId> free_pairs_;
   std::vector<PairId> before_;  // of the series last interned; some may be free by now
-  std::unordered_map<uint64_t, PairId> pair_ids_;
+  FlatTable pair_ids_;
   std::unordered_map<Symbol, std::unordered_set<Symbol>> values_;  // of a name
 };
 

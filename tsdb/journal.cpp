@@ -27,6 +27,7 @@ std::string encode_labels(const Labels& labels) {
 std::optional<Labels> decode_labels(std::string_view bytes) {
   ByteReader in(bytes);
   std::vector<Label> items;
+  items.reserve(16);
   while (!in.done()) {
     const std::string_view name = in.sized(), value = in.sized();
     if (!in.ok() || value.empty() || (!items.empty() && !(items.back().name < name)))

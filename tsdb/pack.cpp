@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace vagt::tsdb {
 namespace {
@@ -26,13 +27,21 @@ struct WidthCounts {
 
 WidthCounts count_widths(std::span<const int64_t> block, int64_t base) {
   std::array<uint8_t, 65> of_width{};
-  for (const int64_t v : block) ++of_width[static_cast<size_t>(std::bit_width(offset_of(v, base)))];
-  WidthCounts counts;
-  for (size_t width = 65; width-- > 0;) {
-    if (of_width[width] == 0) continue;
-    counts.width[counts.size] = static_cast<uint8_t>(width);
-    counts.count[counts.size++] = of_width[width];
+  std::array<uint64_t, 2> present{};  // a bit for each width
+  for (const int64_t v : block) {
+    const auto width = static_cast<size_t>(std::bit_width(offset_of(v, base)));
+    ++of_width[width];
+    present[width / 64] |= uint64_t{1} << width % 64;
   }
+  WidthCounts counts;
+  for (size_t half = present.size(); half-- > 0;)
+    while (present[half] != 0) {
+      const auto bit = static_cast<size_t>(63 - std::countl_zero(present[half]));
+      present[half] ^= uint64_t{1} << bit;
+      const size_t width = half * 64 + bit;
+      counts.width[counts.size] = static_cast<uint8_t>(width);
+      counts.count[counts.size++] = of_width[width];
+    }
   return counts;
 }
 

@@ -1,7 +1,8 @@
-// Opening: head records first, then the journal on top of them.
+// Opening: head records first, then the journal on top of them; labels come beside that.
 #include <unordered_map>
 
 #include "tsdb/core.h"
+#include "tsdb/series_namer.h"
 
 namespace vagt::tsdb {
 
@@ -13,31 +14,36 @@ constexpr Slot kUnseen = HeadIndex::kNone - 1;
 // Runs with the commit mutex held; the analysis cannot see it through the reference.
 struct RecoveryState {
   StoreCore& core;
+  SeriesNamer namer;
+  const uint32_t now;
   std::vector<Slot> slots;         // by series id; ids are given out one after the other
   std::vector<uint64_t> saved_at;  // by slot: the sequence its head record includes
-  std::unique_ptr<Scan> series_scan;
+  std::vector<Slot> damaged;       // whose head records are
   std::unordered_map<SeriesId, uint64_t> unknown;  // series whose labels are lost → samples
   uint64_t damaged_commits = 0, missing_commits = 0, samples = 0;
 
-  Status check_format();
-  Status load_meta();
-  Status load_days() VAGT_EXCLUDES(core.days_mutex_);
+  explicit RecoveryState(StoreCore& store)
+      : core(store),
+        namer(*store.db_, store.head_),
+        now(store.now_seconds()),
+        slots(store.next_id_.load(), kUnseen) {}
+
   Status load_head() VAGT_NO_THREAD_ANALYSIS;
   Status replay_journal() VAGT_NO_THREAD_ANALYSIS;
   void replay(uint64_t sequence, std::string_view record) VAGT_NO_THREAD_ANALYSIS;
   Slot slot_of(SeriesId id);
-  std::optional<Labels> labels_of(SeriesId id);
+  void finish_names();
   void report() const;
 };
 
-Status RecoveryState::check_format() {
-  VAGT_TRY(const auto stored, core.db_->get(Family::Meta, kFormatKey));
+Status StoreCore::check_format() {
+  VAGT_TRY(const auto stored, db_->get(Family::Meta, kFormatKey));
   const auto mark = [this] {
     std::string version;
     put_big_endian(version, kFormatVersion);
     Batch batch;
     batch.put(Family::Meta, kFormatKey, version);
-    return core.db_->write(batch, true);
+    return db_->write(batch, true);
   };
   if (!stored) return mark();
   ByteReader in(*stored);
@@ -52,56 +58,56 @@ Status RecoveryState::check_format() {
   return {};
 }
 
-Status RecoveryState::load_meta() {
-  VAGT_TRY(const auto retired, core.db_->get(Family::Meta, kRetiredKey));
-  if (retired) core.retired_max_.store(ByteReader(*retired).zigzagged());
-  auto scan = core.db_->scan(Family::Meta);
-  base::MutexLock lock(core.metadata_mutex_);
+Status StoreCore::load_meta() {
+  VAGT_TRY(const auto retired, db_->get(Family::Meta, kRetiredKey));
+  if (retired) retired_max_.store(ByteReader(*retired).zigzagged());
+  auto scan = db_->scan(Family::Meta);
+  base::MutexLock lock(metadata_mutex_);
   for (scan->seek("m"); scan->valid() && scan->key().substr(0, 1) == "m"; scan->next())
     if (const auto metadata = decode_metadata(scan->value()))
-      core.metadata_[std::string(scan->key().substr(1))] = *metadata;
+      metadata_[std::string(scan->key().substr(1))] = *metadata;
   VAGT_CHECK_OK(scan->status());
-  auto series = core.db_->scan(Family::Series);
+  auto series = db_->scan(Family::Series);
   series->seek_to_last();
   if (series->valid() && series->key().substr(0, 1) == "i")
-    core.next_id_.store(ByteReader(series->key().substr(1)).big_endian<uint64_t>() + 1);
+    next_id_.store(ByteReader(series->key().substr(1)).big_endian<uint64_t>() + 1);
   return series->status();
 }
 
-Status RecoveryState::load_days() {
-  auto scan = core.db_->scan(Family::Chunks);
+Status StoreCore::load_days() {
+  auto scan = db_->scan(Family::Chunks);
   int64_t oldest = INT64_MAX;
-  base::MutexLock lock(core.days_mutex_);
+  base::MutexLock lock(days_mutex_);
   for (scan->seek(""); scan->valid();) {
     const Day day = parse_day(scan->key());
-    if (core.days_.empty()) oldest = day * kDayMillis;
-    core.days_.insert(day);
+    if (days_.empty()) oldest = day * kDayMillis;
+    days_.insert(day);
     if (day == INT32_MAX) break;
     scan->seek(day_key(day + 1));
   }
   VAGT_CHECK_OK(scan->status());
   // The first day's earliest sample, as exactly as a bounded look can tell.
   constexpr int kLook = 20'000;
-  if (!core.days_.empty()) {
+  if (!days_.empty()) {
     int64_t first = INT64_MAX;
     int seen = 0;
-    for (scan->seek(day_key(*core.days_.begin())); scan->valid() && seen < kLook; scan->next()) {
+    for (scan->seek(day_key(*days_.begin())); scan->valid() && seen < kLook; scan->next()) {
       const auto key = parse_chunk_key(scan->key());
-      if (!key || key->day != *core.days_.begin()) break;
+      if (!key || key->day != *days_.begin()) break;
       first = std::min(first, key->first_t);
       ++seen;
     }
-    core.oldest_.store(seen < kLook ? first : oldest);
+    oldest_.store(seen < kLook ? first : oldest);
   }
-  for (const Day day : core.days_) {
-    VAGT_TRY(const auto marker, core.db_->get(Family::Meta, compacted_key(day)));
-    if (marker) core.compacted_.insert(day);
+  for (const Day day : days_) {
+    VAGT_TRY(const auto marker, db_->get(Family::Meta, compacted_key(day)));
+    if (marker) compacted_.insert(day);
   }
   return {};
 }
 
 Status RecoveryState::load_head() {
-  auto records = core.db_->scan(Family::Head);
+  auto records = core.db_->sweep(Family::Head);
   for (records->seek(""); records->valid(); records->next()) {
     const SeriesId id = ByteReader(records->key()).big_endian<uint64_t>();
     const Slot slot = slot_of(id);
@@ -109,8 +115,7 @@ Status RecoveryState::load_head() {
     uint64_t sequence = 0;
     Series& series = core.head_.at(slot);
     if (!series.restore(records->value(), sequence)) {
-      core.log_.error("a head record is damaged; its newest samples may be lost",
-                      {{"series", core.head_.labels(slot).to_string()}});
+      damaged.push_back(slot);
       ++damaged_commits;
     }
     saved_at[slot] = sequence;
@@ -122,32 +127,35 @@ Status RecoveryState::load_head() {
   return records->status();
 }
 
-// Ids come mostly in order, and a scan that moves on is cheaper than a lookup.
-std::optional<Labels> RecoveryState::labels_of(SeriesId id) {
-  const std::string key = series_key(id);
-  if (series_scan == nullptr) series_scan = core.db_->scan(Family::Series);
-  if (series_scan->valid()) series_scan->next();
-  if (!series_scan->valid() || series_scan->key() != key) series_scan->seek(key);
-  if (!series_scan->valid() || series_scan->key() != key) return std::nullopt;
-  return decode_labels(series_scan->value());
-}
-
 Slot RecoveryState::slot_of(SeriesId id) {
   if (id >= slots.size()) return HeadIndex::kNone;
-  if (slots[id] != kUnseen) return slots[id];
-  slots[id] = HeadIndex::kNone;
-  const auto labels = labels_of(id);
-  if (!labels) return HeadIndex::kNone;
-  const Head::Found found = core.head_.restore(*labels, id);
-  slots[id] = found.slot;
-  if (found.slot == HeadIndex::kNone) return found.slot;
-  Series& series = core.head_.at(found.slot);
+  Slot& slot = slots[id];
+  if (slot != kUnseen) return slot;
+  slot = core.head_.reserve(id);
+  if (slot == HeadIndex::kNone) return slot;
+  namer.add(id, slot);
+  Series& series = core.head_.at(slot);
   series.on_disk = true;
-  series.touched.store(core.now_seconds(), std::memory_order_relaxed);
+  series.touched.store(now, std::memory_order_relaxed);
   // Without a head record nothing says how far its chunks on disk reach.
   series.raise_disk_last_t(core.retired_max_.load());
-  if (saved_at.size() <= found.slot) saved_at.resize(found.slot * 2 + 1024, 0);
-  return found.slot;
+  if (saved_at.size() <= slot) saved_at.resize(slot * 2 + 1024, 0);
+  return slot;
+}
+
+void RecoveryState::finish_names() {
+  for (const Slot slot : namer.finish()) {
+    Series& series = core.head_.at(slot);
+    RawColumns lost;
+    series.read(INT64_MIN, INT64_MAX, lost);
+    unknown[series.id] += lost.size();
+    samples -= std::min<uint64_t>(samples, lost.size());
+    core.head_.give_up(slot);
+  }
+  for (const Slot slot : damaged)
+    if (core.head_.at(slot).generation.load(std::memory_order_relaxed) != 0)
+      core.log_.error("a head record is damaged; its newest samples may be lost",
+                      {{"series", core.head_.labels(slot).to_string()}});
 }
 
 void RecoveryState::replay(uint64_t sequence, std::string_view record) {
@@ -182,7 +190,7 @@ Status RecoveryState::replay_journal() {
   if (stored) core.sequence_ = std::max(core.sequence_, ByteReader(*stored).varint());
   core.journal_begin_ = core.sequence_ + 1;
   uint64_t expected = 0;
-  auto records = core.db_->scan(Family::Journal);
+  auto records = core.db_->sweep(Family::Journal);
   for (records->seek(""); records->valid(); records->next()) {
     const uint64_t sequence = ByteReader(records->key()).big_endian<uint64_t>();
     if (expected != 0 && sequence > expected) missing_commits += sequence - expected;
@@ -210,13 +218,13 @@ void RecoveryState::report() const {
 
 Status StoreCore::recover() {
   base::MutexLock lock(commit_mutex_);
-  RecoveryState state{*this, {}, {}, nullptr, {}, 0, 0, 0};
-  VAGT_CHECK_OK(state.check_format());
-  VAGT_CHECK_OK(state.load_meta());
-  VAGT_CHECK_OK(state.load_days());
-  state.slots.assign(next_id_.load(), kUnseen);
+  VAGT_CHECK_OK(check_format());
+  VAGT_CHECK_OK(load_meta());
+  VAGT_CHECK_OK(load_days());
+  RecoveryState state(*this);
   VAGT_CHECK_OK(state.load_head());
   VAGT_CHECK_OK(state.replay_journal());
+  state.finish_names();
   newest_.store(std::max(newest_.load(), retired_max_.load()));
   visible_.store(sequence_, std::memory_order_release);
   state.report();

@@ -111,6 +111,7 @@ void Series::fold_tail() {
   if (tail_count_ == 0) return;
   if (tail_count_ < kTail || (!extend_live_block() && !start_live_block())) {
     RawColumns columns;
+    columns.reserve(kBlock);
     size_t at = open_size_;
     if (open_size_ > 0 && last_block_count_ + tail_count_ <= kBlock &&
         !is_live_block(last_block())) {

@@ -4,16 +4,17 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "tsdb/bytes.h"
+#include "tsdb/flat_table.h"
 
 namespace vagt::tsdb {
 
@@ -31,11 +32,11 @@ using PairId = uint32_t;  // names a label pair of the head: most series share m
 class SymbolTable {
  public:
   Symbol acquire(std::string_view text) {
-    if (const auto it = numbers_.find(text); it != numbers_.end()) {
-      ++entries_[it->second].references;
-      return it->second;
+    Symbol symbol = find(text);
+    if (symbol != kNone) {
+      ++entries_[symbol].references;
+      return symbol;
     }
-    Symbol symbol;
     if (!free_.empty()) {
       symbol = free_.back();
       free_.pop_back();
@@ -44,35 +45,34 @@ class SymbolTable {
       entries_.emplace_back();
     }
     entries_[symbol] = {std::string(text), 1};
-    numbers_.emplace(entries_[symbol].text, symbol);
+    numbers_.add(hash(text), symbol);
     return symbol;
   }
   void release(Symbol symbol) {
     Entry& entry = entries_[symbol];
     if (--entry.references > 0) return;
-    numbers_.erase(entry.text);
+    numbers_.erase(hash(entry.text), symbol);
     entry.text = std::string();
     free_.push_back(symbol);
   }
   std::string_view text(Symbol symbol) const { return entries_[symbol].text; }
   // kNone: no series has it.
-  static constexpr Symbol kNone = UINT32_MAX;
+  static constexpr Symbol kNone = FlatTable::kNone;
   Symbol find(std::string_view text) const {
-    const auto it = numbers_.find(text);
-    return it == numbers_.end() ? kNone : it->second;
+    return numbers_.find(hash(text), [&](Symbol symbol) { return entries_[symbol].text == text; });
   }
+  static size_t hash(std::string_view text) { return std::hash<std::string_view>()(text); }
   size_t size() const { return numbers_.size(); }
   // About; without what the strings hold.
-  size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + kNode); }
-  static constexpr size_t kNode = 48;  // of a hash map, with its allocation
+  size_t memory_bytes() const { return entries_.size() * sizeof(Entry) + numbers_.memory_bytes(); }
 
  private:
   struct Entry {
     std::string text;
     uint32_t references = 0;
   };
-  std::deque<Entry> entries_;  // never moves: the keys below point into it
-  std::unordered_map<std::string_view, Symbol> numbers_;
+  std::deque<Entry> entries_;
+  FlatTable numbers_;
   std::vector<Symbol> free_;
 };
 
@@ -127,17 +127,22 @@ class PairLists {
   static constexpr size_t kMostPairs = UINT16_MAX;
   // nullopt: 4 GiB are in use.
   std::optional<uint32_t> keep(std::span<const PairId> ids) {
-    std::string bytes;
-    for (const PairId id : ids) put_varint(bytes, id);
-    if (free_.size() <= bytes.size()) free_.resize(bytes.size() + 1);
+    size_t bytes = 0;
+    for (const PairId id : ids) bytes += varint_size(id);
+    if (free_.size() <= bytes) free_.resize(bytes + 1);
     std::optional<uint32_t> place;
-    if (auto& free = free_[bytes.size()]; !free.empty()) {
+    if (auto& free = free_[bytes]; !free.empty()) {
       place = free.back();
       free.pop_back();
     } else {
-      place = carve(bytes.size());
+      place = carve(bytes);
     }
-    if (place) bytes.copy(address(*place), bytes.size());
+    if (!place) return place;
+    char* at = address(*place);
+    for (PairId id : ids) {
+      for (; id >= 0x80; id >>= 7) *at++ = static_cast<char>(id | 0x80);
+      *at++ = static_cast<char>(id);
+    }
     return place;
   }
   PairRange at(uint32_t place, size_t count) const { return {address(place), count}; }

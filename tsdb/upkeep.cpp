@@ -1,6 +1,7 @@
 // What runs beside reading and writing: the second's fsync, retention, idle series, a full disk.
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,13 @@ void make_ballast(const std::string& directory, uint64_t bytes) {
 // What a resume may write besides the memtables: manifest, a new log.
 constexpr uint64_t kResumeSlack = 1u << 20;
 
+// What tells a directory from another one in its place.
+std::pair<uint64_t, uint64_t> identity_of(const std::string& directory) {
+  struct stat found {};
+  if (::stat(directory.c_str(), &found) != 0) return {};
+  return {found.st_dev, found.st_ino};
+}
+
 uint64_t free_bytes(const std::string& directory) {
   std::error_code error;
   const auto space = std::filesystem::space(directory, error);
@@ -40,10 +48,10 @@ uint64_t free_bytes(const std::string& directory) {
 
 }  // namespace
 
-void StoreCore::enter_degraded(const std::string& why) {
+void StoreCore::enter_degraded(const std::string& why, bool whatever_was) {
   {
     base::MutexLock lock(degraded_mutex_);
-    if (!degraded_.empty()) return;
+    if (whatever_was ? degraded_ == why : !degraded_.empty()) return;
     degraded_ = why;
     is_degraded_.store(true);
     metrics_.degraded.set(1);
@@ -69,6 +77,17 @@ std::string StoreCore::degraded() const {
   return degraded_;
 }
 
+// Taken away under us (rm -rf, an unmount) or replaced: writes would go to files that nobody finds
+// again.
+Status StoreCore::present() const {
+  if (identity_of(options_.path) == directory_ &&
+      ::access((options_.path + "/CURRENT").c_str(), F_OK) == 0)
+    return {};
+  return {Code::Unavailable, "the data directory " + options_.path +
+                                 " or its files were removed while in use: what is in memory will "
+                                 "be lost at the next restart; put them back, or restart"};
+}
+
 Status StoreCore::room() const {
   const uint64_t free = free_bytes(options_.path);
   if (free >= options_.min_free_bytes) return {};
@@ -78,6 +97,10 @@ Status StoreCore::room() const {
 }
 
 void StoreCore::check_room() {
+  if (const Status there = present(); !there.ok()) {
+    enter_degraded(there.message(), true);
+    return;
+  }
   if (!is_degraded_.load()) {
     if (const Status enough = room(); !enough.ok()) enter_degraded(enough.message());
     return;
@@ -110,6 +133,7 @@ void StoreCore::check_room() {
 }
 
 void StoreCore::start_background() {
+  directory_ = identity_of(options_.path);
   if (free_bytes(options_.path) > options_.min_free_bytes + 2 * options_.ballast_bytes)
     make_ballast(options_.path, options_.ballast_bytes);
   if (!options_.background) return;

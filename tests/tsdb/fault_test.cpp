@@ -89,6 +89,8 @@ TEST_F(FaultTest, AReadOnlyDirectoryIsRefusedByName) {
   EXPECT_NE(refused.error().message().find(options_.path), std::string::npos);
   EXPECT_NE(refused.error().message().find("Read-only file system"), std::string::npos)
       << refused.error().message();
+  EXPECT_EQ(refused.error().message().find("in use"), std::string::npos)
+      << refused.error().message();
   options_.path = dir_ / "disk/another";
   const auto fresh = RocksStore::open(options_);
   ASSERT_FALSE(fresh.ok());
@@ -98,6 +100,53 @@ TEST_F(FaultTest, AReadOnlyDirectoryIsRefusedByName) {
   options_.path = dir_ / "disk/data";
   open();
   EXPECT_EQ(contents(), before);
+  store_.reset();
+}
+
+TEST_F(FaultTest, ARemovedDirectoryIsNoticedAndSaidAloud) {
+  options_.path = dir_ / "data";
+  open();
+  write_rounds(10, 0, 20);
+  const Contents before = contents();
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  ASSERT_EQ(store_->degraded(), "");
+  std::filesystem::rename(options_.path, dir_ / "elsewhere");
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  EXPECT_NE(store_->degraded().find(options_.path + " or its files were removed"),
+            std::string::npos)
+      << store_->degraded();
+  EXPECT_THAT(commit_round(20), StatusIs(Code::Unavailable, "were removed"));
+  EXPECT_EQ(contents(), before);
+  // Another one in its place is not ours.
+  std::filesystem::create_directory(options_.path);
+  std::ofstream(options_.path + "/CURRENT") << "MANIFEST-000001\n";
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  EXPECT_NE(store_->degraded(), "");
+  // Back again: nothing was lost.
+  std::filesystem::remove_all(options_.path);
+  std::filesystem::rename(dir_ / "elsewhere", options_.path);
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  EXPECT_EQ(store_->degraded(), "");
+  EXPECT_THAT(commit_round(20), IsOk());
+  const Contents last = contents();
+  open();
+  EXPECT_EQ(contents(), last);
+}
+
+TEST_F(FaultTest, RemovedFilesAreNoticedBehindAFullDisk) {
+  SmallDisk disk(dir_ / "disk");
+  if (!disk.mounted()) GTEST_SKIP() << "SKIPPED: cannot mount a tmpfs (needs root)";
+  options_.path = dir_ / "disk/data";
+  open();
+  write_rounds(10, 0, 20);
+  disk.fill(1 << 20);
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  ASSERT_NE(store_->degraded().find("disk full"), std::string::npos) << store_->degraded();
+  for (const auto& entry : std::filesystem::directory_iterator(options_.path))
+    std::filesystem::remove_all(entry);
+  ASSERT_THAT(store_->step(clock_.now()), IsOk());
+  EXPECT_NE(store_->degraded().find("were removed"), std::string::npos) << store_->degraded();
+  EXPECT_EQ(contents().at(gpu(3)).size(), 20u);
   store_.reset();
 }
 

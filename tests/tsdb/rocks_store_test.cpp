@@ -127,6 +127,39 @@ TEST_F(RocksStoreTest, AnOlderFormatIsReadAndMarkedAsOurs) {
   EXPECT_GT(ByteReader(**marker).big_endian<uint32_t>(), 1u);
 }
 
+// Labels are read while the journal is replayed: what has none must not stay, nor hold its place.
+TEST_F(RocksStoreTest, SeriesWithoutTheirLabelsAreCountedAndLeftOut) {
+  base::Registry registry;
+  options_.registry = &registry;
+  open();
+  write_rounds(3000, 0, 3);
+  Contents expected = contents();
+  store_.reset();
+  constexpr int kLost[] = {0, 7, 8, 1500, 2999};
+  {
+    DatabaseOptions options;
+    options.path = dir_.path();
+    auto db = Database::open(options);
+    ASSERT_THAT(db, IsOk());
+    Batch batch;
+    for (const int i : kLost) batch.erase(Family::Series, series_key(SeriesId(i) + 1));
+    ASSERT_THAT((*db)->write(batch, true), IsOk());
+  }
+  for (const int i : kLost) expected.erase(gpu(i));
+  open();
+  EXPECT_EQ(contents(), expected);
+  EXPECT_EQ(store_->stats().head_series, 2995u);
+  EXPECT_EQ(registry.counter("vagt_tsdb_samples_lost_total", "").value(), 15.0);
+  // Their places serve others.
+  for (const int i : kLost) {
+    put(gpu(i), {{5000, 1.5}});
+    expected[gpu(i)] = {{5000, 1.5}};
+  }
+  EXPECT_EQ(contents(), expected);
+  EXPECT_EQ(store_->stats().head_series, 3000u);
+  store_.reset();
+}
+
 TEST_F(RocksStoreTest, StateSurvives) {
   KvBatch batch;
   batch.put("silence/1", "a");
