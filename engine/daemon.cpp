@@ -14,6 +14,7 @@
 #include "engine/api/admin.h"
 #include "engine/api/alertmanager_v2.h"
 #include "engine/api/lifecycle.h"
+#include "engine/api/rules_replay.h"
 #include "engine/api/v1_query.h"
 #include "engine/api/v1_status.h"
 #include "engine/api/v1_write.h"
@@ -173,6 +174,8 @@ struct Daemon::Parts {
   base::Mutex applying;  // one reload at a time: SIGHUP and /-/reload come on different threads
   base::Mutex view_mutex;
   api::ReloadView view VAGT_GUARDED_BY(view_mutex);
+  std::shared_ptr<const api::RunningRules> running_rules VAGT_GUARDED_BY(view_mutex) =
+      std::make_shared<const api::RunningRules>();
   std::atomic<int64_t> evaluation_interval_ms{60'000};
   std::atomic<bool> ready{false}, quit{false}, external_alertmanagers{false},
       builtin_configured{false};
@@ -188,9 +191,10 @@ struct Daemon::Parts {
   std::unique_ptr<rules::RuleManager> rules;
   std::unique_ptr<scrape::ScrapeManager> scrape;
 
-  std::unique_ptr<base::WorkerPool> control, queries, reloads, alerts_in, alert_lists;
+  std::unique_ptr<base::WorkerPool> control, queries, reloads, alerts_in, alert_lists, slow;
   std::unique_ptr<api::Router> router;
   std::unique_ptr<api::QueryContext> query_context;
+  std::unique_ptr<api::ReplayContext> replay_context;
   std::unique_ptr<api::StatusContext> status_context;
   std::unique_ptr<api::AlertmanagerContext> alertmanager_context;
   std::unique_ptr<api::LifecycleContext> lifecycle_context;
@@ -237,10 +241,11 @@ Status Daemon::Parts::apply(Configuration configuration) {
   const bool builtin = configuration.notify.has_value();
   if (builtin) VAGT_CHECK_OK(notify->apply(std::move(*configuration.notify)));
   VAGT_CHECK_OK(scrape->apply(prometheus.scrape_configs));
-  VAGT_CHECK_OK(
-      rules->apply(std::move(configuration.rules),
-                   {prometheus.global.external_labels, prometheus.global.evaluation_interval,
-                    prometheus.global.rule_query_offset}));
+  auto running = std::make_shared<api::RunningRules>();
+  running->files = configuration.rules;
+  running->settings = {prometheus.global.external_labels, prometheus.global.evaluation_interval,
+                       prometheus.global.rule_query_offset};
+  VAGT_CHECK_OK(rules->apply(std::move(configuration.rules), running->settings));
   builtin_alerts->set_external_labels(prometheus.global.external_labels);
   external_alertmanagers = AlertFanout::external_count(*alerting) > 0;
   builtin_configured = builtin;
@@ -251,6 +256,7 @@ Status Daemon::Parts::apply(Configuration configuration) {
   store->set_out_of_order_window(prometheus.storage.out_of_order_time_window);
   store->exemplars()->set_capacity(prometheus.storage.max_exemplars);
   base::MutexLock lock(view_mutex);
+  running_rules = std::move(running);
   view.config_text = prometheus.text;
   view.retention_time = kept.time;
   view.retention_size = kept.bytes;
@@ -316,9 +322,12 @@ void Daemon::Parts::add_routes() {
       base::WorkerPool::Options{.name = "alerts-in", .threads = 2, .max_queue = 4096, .nice = 0});
   alert_lists = std::make_unique<base::WorkerPool>(
       base::WorkerPool::Options{.name = "alert-lists", .threads = 2, .max_queue = 1024, .nice = 5});
+  slow = std::make_unique<base::WorkerPool>(
+      base::WorkerPool::Options{.name = "slow", .threads = 1, .max_queue = 16, .nice = 10});
   router = std::make_unique<api::Router>(*control, *queries, *reloads, flags.route_prefix);
   router->give(api::Lane::Alerts, *alerts_in);
   router->give(api::Lane::Lists, *alert_lists);
+  router->give(api::Lane::Slow, *slow);
   query_context = std::make_unique<api::QueryContext>(api::QueryContext{
       *store, clock, parse_options(flags), [this] {
         query::EvalOptions options;
@@ -329,6 +338,14 @@ void Daemon::Parts::add_routes() {
         options.delayed_name_removal = flags.has_feature("promql-delayed-name-removal");
         return options;
       }});
+  replay_context = std::make_unique<api::ReplayContext>(
+      api::ReplayContext{*store, clock, parse_options(flags), query_context->eval_options,
+                         [this] {
+                           base::MutexLock lock(view_mutex);
+                           return running_rules;
+                         },
+                         guess_external_url(flags), flags.replay_timeout,
+                         static_cast<size_t>(std::max<int64_t>(0, flags.replay_max_alerts))});
   status_context = std::make_unique<api::StatusContext>(api::StatusContext{
       flags, clock, started, *store, *scrape, *rules, [this] { return reload_view(); },
       [this] {
@@ -354,6 +371,7 @@ void Daemon::Parts::add_routes() {
   api::add_status_routes(*router, *status_context);
   api::add_target_routes(*router, *status_context);
   api::add_rule_routes(*router, *status_context);
+  api::add_replay_routes(*router, *replay_context);
   api::add_alertmanager_routes(*router, *alertmanager_context);
   api::add_lifecycle_routes(*router, *lifecycle_context);
   api::add_write_routes(*router, *write_context);
@@ -392,6 +410,7 @@ void Daemon::Parts::stop() {
   reloads.reset();
   alerts_in.reset();
   alert_lists.reset();
+  slow.reset();
   queries.reset();
   control.reset();
   if (scrape) scrape->stop();

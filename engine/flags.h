@@ -51,6 +51,8 @@ struct Flags {
   Duration for_grace_period = std::chrono::minutes(10);
   Duration resend_delay = std::chrono::minutes(1);
   int64_t max_concurrent_evals = 4;
+  Duration replay_timeout = std::chrono::minutes(30);  // --rules.replay.timeout
+  int64_t replay_max_alerts = 200'000;                 // --rules.replay.max-alerts
   int64_t notification_queue_capacity = 10'000;
   int64_t notification_batch_size = 256;
 

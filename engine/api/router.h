@@ -18,9 +18,10 @@ using Endpoint = std::function<net::ServerResponse(const net::ServerRequest&, co
 // Inline answers on the I/O thread what costs nothing: health and readiness wait for nobody.
 // Control answers alerts, silences and status and is never queued behind queries. Reload is for the
 // one request that may take long and must keep nobody else waiting.
+// Slow runs what takes minutes, one at a time and behind everything else.
 // Alerts takes posted alerts in, Lists answers with many of them: both may be long and neither
 // waits behind queries.
-enum class Lane : uint8_t { Inline, Control, Query, Reload, Alerts, Lists };
+enum class Lane : uint8_t { Inline, Control, Query, Reload, Alerts, Lists, Slow };
 
 class Router {
  public:
@@ -30,10 +31,10 @@ class Router {
          std::string prefix = "")
       : control_(control), query_(query), reload_(reload), prefix_(std::move(prefix)) {}
 
-  // A pool of its own for Alerts and Lists, which are Control's without one. It must outlive the
-  // router. Before the first request.
+  // A pool of its own for Alerts and Lists, which are Control's without one, and for Slow, which is
+  // Query's. It must outlive the router. Before the first request.
   void give(Lane lane, base::WorkerPool& pool) {
-    (lane == Lane::Alerts ? alerts_ : lists_) = &pool;
+    (lane == Lane::Alerts ? alerts_ : lane == Lane::Lists ? lists_ : slow_) = &pool;
   }
 
   // `pattern`: "/api/v1/label/{name}/values"; {…} takes one path segment, a last {path...} the
@@ -70,6 +71,8 @@ class Router {
         return alerts_ != nullptr ? *alerts_ : control_;
       case Lane::Lists:
         return lists_ != nullptr ? *lists_ : control_;
+      case Lane::Slow:
+        return slow_ != nullptr ? *slow_ : query_;
       case Lane::Inline:
       case Lane::Control:
         break;
@@ -82,6 +85,7 @@ class Router {
   base::WorkerPool& reload_;
   base::WorkerPool* alerts_ = nullptr;
   base::WorkerPool* lists_ = nullptr;
+  base::WorkerPool* slow_ = nullptr;
   const std::string prefix_;
   std::vector<std::shared_ptr<const Route>> routes_;  // shared with the tasks under way
 };
