@@ -10,6 +10,9 @@
 namespace vagt::engine {
 namespace {
 
+// The page is for a look; /api/v2/alerts has them all.
+constexpr size_t kMostHeldAlerts = 200;
+
 std::string escape(std::string_view text) { return tmpl::escape_html(text); }
 
 // The rule's name, leading to what its expression says now.
@@ -36,6 +39,40 @@ void add_alerts(std::string& out, const StatusPageContext& context) {
       }
     }
   }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+// Why nobody is told of it now; "active" when somebody is.
+std::string told_state(const notify::AlertView& alert) {
+  if (alert.status.state == "active") return coloured("bad", "active");
+  std::string why;
+  if (!alert.status.silenced_by.empty()) why += ", silenced";
+  if (!alert.status.inhibited_by.empty()) why += ", inhibited";
+  if (!alert.status.muted_by.empty()) why += ", muted by " + joined(alert.status.muted_by);
+  return coloured("warn", alert.status.state + why);
+}
+
+// What the built-in Alertmanager holds, whether a rule of this server fired or somebody posted it.
+void add_held_alerts(std::string& out, const StatusPageContext& context) {
+  Table table(out, "Alerts held for the receivers",
+              {"alert", "state", "since", "receivers", "labels", "summary"}, "None.");
+  std::vector<notify::AlertView> alerts = context.notify.alerts({});
+  const size_t more = alerts.size() > kMostHeldAlerts ? alerts.size() - kMostHeldAlerts : 0;
+  alerts.resize(alerts.size() - more);
+  for (const notify::AlertView& view : alerts) {
+    const notify::NotifyAlert& alert = *view.alert;
+    const auto summary = alert.annotations.find("summary");
+    table.row({escape(alert.labels.get(kAlertName)), told_state(view),
+               format_rfc3339(alert.starts_at), escape(joined(view.receivers)),
+               escape(alert.labels.to_string()),
+               summary == alert.annotations.end() ? "" : escape(summary->second)});
+  }
+  if (more > 0) table.row({fmt::format("and {} more", more), "", "", "", "", ""});
 }
 
 void add_targets(std::string& out, const StatusPageContext& context) {
@@ -79,6 +116,8 @@ void add_deliveries(std::string& out, const StatusPageContext& context) {
   for (const notify::DeliveryView& delivery : context.notify.recent_deliveries()) {
     if (++shown > 50) break;
     std::string detail = escape(delivery.detail);
+    if (delivery.sent && delivery.failed_attempts > 0)
+      detail = fmt::format("after {} failed attempts", delivery.failed_attempts);
     for (const std::string& problem : delivery.problems)
       detail += "<br>" + coloured("bad", problem);
     table.row({format_rfc3339(delivery.at), escape(delivery.receiver), escape(delivery.integration),
@@ -111,6 +150,7 @@ std::string render(const StatusPageContext& context) {
   out += notice_box("The last reload failed; the old configuration is in force:",
                     context.reload().error);
   add_alerts(out, context);
+  add_held_alerts(out, context);
   add_targets(out, context);
   add_rules(out, context);
   add_silences(out, context);

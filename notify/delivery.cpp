@@ -65,6 +65,7 @@ void DeliveryLoop::start(DeliveryJob what, Done done, Timestamp now) {
   job->what = std::move(what);
   job->done = std::move(done);
   job->started = now;
+  job->what.notification.begun = now;
   job->retry_at = now;
   Job& started = *job;
   jobs_.emplace(started.id, std::move(job));
@@ -198,6 +199,7 @@ void DeliveryLoop::retry(Job& job, const SendOutcome& outcome) {
   job.result.detail = outcome.detail;
   job.result.reason = outcome.reason;
   ++job.failures;
+  ++job.result.failed_attempts;
   const Timestamp at =
       now_ + std::max(outcome.retry_after.value_or(Duration(0)), backoff(job.failures));
   if (at >= job.what.deadline) {
@@ -236,6 +238,9 @@ void DeliveryLoop::finish(uint64_t id, bool sent) {
   job->result.sent = sent;
   metrics_.delivered(job->what.integration, to_seconds(now_ - job->started));
   if (sent) {
+    // What earlier attempts met is over, and would read as if the page had not arrived.
+    job->result.detail.clear();
+    job->result.reason.clear();
     job->result.receiver_data =
         job->what.notifier->receiver_data(job->what.notification, job->replies);
   } else {

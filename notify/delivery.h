@@ -25,10 +25,11 @@ struct DeliveryJob {
 
 struct DeliveryResult {
   bool sent = false;
-  std::string detail, reason;         // of the failure, or the last failed attempt
+  std::string detail, reason;         // of the failure; empty when it was sent
   std::vector<std::string> problems;  // templates that failed
   std::map<std::string, std::string> receiver_data;
   int attempts = 0;
+  int failed_attempts = 0;  // of those, the ones that were tried again
 };
 
 // Owned by the notify thread. Replies come back through `post`, which runs them on that thread.

@@ -80,6 +80,8 @@ void Dispatcher::apply(std::shared_ptr<const CompiledConfig> config, Timestamp n
   due_ = {};
   // Flushes under way keep their own reference to the old configuration.
   config_ = std::move(config);
+  std::erase_if(troubles_,
+                [&](const auto& entry) { return !config_->receivers.contains(entry.first.first); });
   route_lists_.clear();
   inhibitor_ = Inhibitor(config_->config.inhibit_rules);
   for (auto& [fingerprint, slot] : alerts_) {

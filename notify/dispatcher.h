@@ -82,6 +82,10 @@ class Dispatcher {
     }
   };
   struct Flush;  // one flush of one group, under way
+  struct Trouble {
+    Timestamp since{};
+    size_t failed = 0;  // deliveries
+  };
   using Due = std::pair<Timestamp, std::string>;
 
   RouteList routes_of(const Labels& labels);
@@ -97,8 +101,10 @@ class Dispatcher {
   void notify(const std::shared_ptr<Flush>& flush,
               const CompiledConfig::Receiver::Integration& integration, Timestamp now);
   void record(const std::string& key, LogEntry entry);
-  void remember(const Flush& flush, const std::string& integration, const DeliveryResult& result,
-                Timestamp now);
+  void remember(const Flush& flush, const CompiledConfig::Receiver::Integration& integration,
+                const DeliveryResult& result, Timestamp now);
+  void log_outcome(const Flush& flush, const CompiledConfig::Receiver::Integration& integration,
+                   const DeliveryResult& result, Timestamp now);
   void end(const std::shared_ptr<Flush>& flush);
   void remove_group(const std::string& id);
   void release(uint64_t fingerprint);
@@ -125,6 +131,8 @@ class Dispatcher {
   size_t recorded_ = 0;
   DeliveryLoop deliveries_;
   std::deque<DeliveryView> recent_;
+  // By receiver and integration: those whose last delivery failed.
+  std::map<std::pair<std::string, std::string>, Trouble> troubles_;
   KvBatch batch_;
   std::shared_ptr<const Snapshot> snapshot_;  // null: something changed
   std::shared_ptr<const SilenceStore> silence_copy_;

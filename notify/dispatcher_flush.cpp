@@ -146,7 +146,7 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
   deliveries_.start(
       std::move(job),
       [this, flush, key, entry, life, sending, was_interrupted,
-       name = integration.name](DeliveryResult result) mutable {
+       integration](DeliveryResult result) mutable {
         if (!result.sent && was_interrupted) {
           interrupted_[key] = std::move(sending);  // still nobody knows
         } else {
@@ -160,7 +160,7 @@ void Dispatcher::notify(const std::shared_ptr<Flush>& flush,
         } else {
           flush->ok = false;
         }
-        remember(*flush, name, result, now_);
+        remember(*flush, integration, result, now_);
         end(flush);
       },
       now);
@@ -173,23 +173,48 @@ void Dispatcher::record(const std::string& key, LogEntry entry) {
   ++recorded_;
 }
 
-void Dispatcher::remember(const Flush& flush, const std::string& integration,
+void Dispatcher::remember(const Flush& flush,
+                          const CompiledConfig::Receiver::Integration& integration,
                           const DeliveryResult& result, Timestamp now) {
+  log_outcome(flush, integration, result, now);
+  recent_.push_back({flush.receiver, integration.name, flush.group_key, now, result.sent,
+                     result.failed_attempts, result.detail, result.problems});
+  if (recent_.size() > options_.recent_deliveries) recent_.pop_front();
+}
+
+// Failures, their end, and pages that went out in another form than was meant.
+void Dispatcher::log_outcome(const Flush& flush,
+                             const CompiledConfig::Receiver::Integration& integration,
+                             const DeliveryResult& result, Timestamp now) {
+  const auto who =
+      std::make_pair(flush.receiver, fmt::format("{}[{}]", integration.name, integration.position));
+  const auto trouble = troubles_.find(who);
   if (!result.sent) {
+    Trouble& entry = troubles_.try_emplace(who, Trouble{now, 0}).first->second;
+    ++entry.failed;
     log_.error("notification failed", {{"receiver", flush.receiver},
-                                       {"integration", integration},
+                                       {"integration", integration.name},
                                        {"group", flush.group_key},
                                        {"attempts", result.attempts},
                                        {"reason", result.reason},
                                        {"error", result.detail}});
+  } else if (trouble != troubles_.end()) {
+    log_.info("receiver works again", {{"receiver", flush.receiver},
+                                       {"integration", integration.name},
+                                       {"failed_notifications", trouble->second.failed},
+                                       {"failing_since", format_rfc3339(trouble->second.since)}});
+    troubles_.erase(trouble);
+  } else if (result.failed_attempts > 0) {
+    log_.info("notification sent after failed attempts",
+              {{"receiver", flush.receiver},
+               {"integration", integration.name},
+               {"failed_attempts", result.failed_attempts}});
   }
   for (const std::string& problem : result.problems) {
-    log_.warn("notification sent in a plain form",
-              {{"receiver", flush.receiver}, {"integration", integration}, {"error", problem}});
+    log_.warn(
+        "notification sent in a plain form",
+        {{"receiver", flush.receiver}, {"integration", integration.name}, {"error", problem}});
   }
-  recent_.push_back({flush.receiver, integration, flush.group_key, now, result.sent, result.detail,
-                     result.problems});
-  if (recent_.size() > options_.recent_deliveries) recent_.pop_front();
 }
 
 void Dispatcher::end(const std::shared_ptr<Flush>& flush) {

@@ -24,7 +24,8 @@ struct Notification {
   std::vector<NotificationAlert> alerts;            // in payload order
   std::string external_url;                         // without a trailing slash
   NotifyReason reason = NotifyReason::None;
-  Timestamp now{};
+  Timestamp now{};    // of this attempt
+  Timestamp begun{};  // of the first attempt: what providers know a message by stays the same
   std::map<std::string, std::string> receiver_data;  // of the last delivery, see LogEntry
   size_t truncated_alerts = 0;                       // left out by max_alerts
   // It was being sent when the process ended: whoever reads it may have read it before.

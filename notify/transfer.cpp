@@ -66,7 +66,8 @@ class RealTransport final : public Transport {
   void run(ExecTransfer command, Done done) {
     TransferReply reply;
     if (commands_ == nullptr) {
-      reply.failure = Status::invalid("commands are off; a flag allows them");
+      reply.failure =
+          Status::invalid("commands are off: --enable-feature=exec-receiver allows them");
       done(std::move(reply));
       return;
     }

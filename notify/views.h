@@ -46,7 +46,8 @@ struct DeliveryView {
   std::string receiver, integration, group_key;
   Timestamp at{};
   bool sent = false;
-  std::string detail;                 // the provider's answer or the failure, without secrets
+  int failed_attempts = 0;            // before the last one
+  std::string detail;                 // the failure, without secrets; empty when it was sent
   std::vector<std::string> problems;  // templates that failed: "title: …"
 };
 

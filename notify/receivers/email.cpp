@@ -48,7 +48,7 @@ class EmailNotifier final : public Notifier {
       parts.push_back({"text/html; charset=UTF-8", r.html("html", config_.html)});
     }
     const std::string unique =
-        hashed_key(n.group_key + std::to_string(to_millis(n.now))).substr(0, 40);
+        hashed_key(n.group_key + std::to_string(to_millis(n.begun))).substr(0, 40);
     request.message = build_mail(headers(n, r, from, to, unique), unique, parts);
     return TransferRequest{std::move(request), nullptr};
   }

@@ -26,7 +26,7 @@ class MatrixNotifier final : public Notifier {
     w.end_object();
     // The transaction id makes a repeat of the same notification one event on the server.
     const std::string transaction =
-        hashed_key(n.group_key + std::to_string(to_millis(n.now))).substr(0, 32);
+        hashed_key(n.group_key + std::to_string(to_millis(n.begun))).substr(0, 32);
     TransferRequest request =
         json_post(Secret(config_.homeserver_url + "/_matrix/client/v3/rooms/" +
                          net::url_encode(room) + "/send/m.room.message/" + transaction),

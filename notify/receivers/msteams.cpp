@@ -16,7 +16,8 @@ class MsteamsNotifier final : public Notifier {
     base::JsonWriter w(body);
     w.begin_object();
     member(w, "@context", "http://schema.org/extensions");
-    member(w, "type", "MessageCard");
+    member(w, "@type", "MessageCard");  // as Microsoft documents it
+    member(w, "type", "MessageCard");   // as Alertmanager sends it
     member(w, "title", r.text("title", config_.title));
     member(w, "summary", r.text("summary", config_.summary));
     member(w, "text", r.text("text", config_.text));

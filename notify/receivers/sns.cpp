@@ -139,7 +139,7 @@ class SnsNotifier final : public Notifier {
     }
     if (fifo) {
       add("MessageGroupId", hashed_key(n.group_key));
-      add("MessageDeduplicationId", hashed_key(n.group_key + std::to_string(to_millis(n.now))));
+      add("MessageDeduplicationId", hashed_key(n.group_key + std::to_string(to_millis(n.begun))));
     }
     size_t index = 1;
     const auto attribute = [&](std::string_view name, std::string_view value) {

@@ -98,7 +98,35 @@ TEST(Watch, FailuresAreTriedAgainUntilTheyPass) {
   w.post(alert("Hot"), hours(1));
   w.run_for(seconds(6));
   EXPECT_EQ(w.sent(), 4u);
-  EXPECT_TRUE(w.manager->recent_deliveries().front().sent);
+  const DeliveryView shown = w.manager->recent_deliveries().front();
+  EXPECT_TRUE(shown.sent);
+  EXPECT_EQ(shown.failed_attempts, 3);
+  EXPECT_EQ(shown.detail, "") << "what failed before it went through is over";
+}
+
+// The server may have taken in what it gave no answer to: a second attempt has to be the same
+// event.
+TEST(Watch, AMatrixMessageKeepsItsTransactionOverAttempts) {
+  Watch w;
+  Config config = small_config();
+  MatrixConfig matrix;
+  matrix.homeserver_url = "http://m.example";
+  matrix.room_id = "!r:m.example";
+  matrix.access_token = Secret("t");
+  matrix.send_resolved = true;
+  config.receivers[0].integrations = {matrix};
+  w.apply(config);
+  w.transport.answer = [&](const auto&) {
+    return FakeTransport::status(w.sent() < 3 ? 502 : 200, "{}");
+  };
+  w.post(alert("Hot"), seconds(10));
+  w.run_for(seconds(6));
+  ASSERT_EQ(w.sent(), 3u);
+  EXPECT_EQ(w.transport.sent[0].url, w.transport.sent[1].url);
+  EXPECT_EQ(w.transport.sent[0].url, w.transport.sent[2].url);
+  w.run_for(seconds(20));
+  ASSERT_EQ(w.sent(), 4u);
+  EXPECT_NE(w.transport.sent[3].url, w.transport.sent[2].url) << "the resolve is another event";
 }
 
 TEST(Watch, ARefusalEndsTheAttemptButNotTheWatch) {
