@@ -26,7 +26,8 @@ bool report(Context& context, const notify::Config& config) {
               << " - " << config.templates.size() << " templates\n";
   const auto findings = config::check_alertmanager_config(config);
   if (context.options.is_verbose) {  // amtool prints nothing here, and scripts compare
-    for (const std::string& text : findings.warnings) context.err << "WARNING: " << text << "\n";
+    for (const auto* list : {&findings.warnings, &findings.hints})
+      for (const std::string& text : *list) context.err << "WARNING: " << text << "\n";
   }
   if (config.templates.empty() && findings.errors.empty()) return true;
   const auto library = notify::TemplateLibrary::load(config.templates);

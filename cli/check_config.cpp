@@ -52,8 +52,8 @@ void check_paging(Context& context, const PrometheusConfig& config,
   const auto findings = config::check_alertmanager_config(*notify);
   for (const std::string& error : findings.errors)
     errors.push_back(config.notify_file + ": " + error);
-  for (const std::string& warning : findings.warnings)
-    context.err << " WARNING: " << warning << "\n";
+  for (const auto* list : {&findings.warnings, &findings.hints})
+    for (const std::string& warning : *list) context.err << " WARNING: " << warning << "\n";
 }
 
 // The rule files there are; errors that make the configuration useless are added.

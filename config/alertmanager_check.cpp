@@ -1,6 +1,7 @@
 // What a configuration that loads will not do as its author means.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 #include "config/alertmanager_config.h"
@@ -61,20 +62,28 @@ void check_templates(const notify::Config& config, std::vector<std::string>& err
   }
 }
 
-void check_inhibition(const notify::Config& config, std::vector<std::string>& warnings) {
+// Whether every source has this label, whatever else it lacks.
+bool always_there(const notify::InhibitRuleConfig& rule, const std::string& name) {
+  if (name == kAlertName) return true;
+  return std::any_of(rule.source_matchers.begin(), rule.source_matchers.end(),
+                     [&](const Matcher& m) { return m.name() == name && !m.matches_empty(); });
+}
+
+void check_inhibition(const notify::Config& config, AlertmanagerFindings& out) {
   for (size_t i = 0; i < config.inhibit_rules.size(); ++i) {
     const auto& rule = config.inhibit_rules[i];
     const std::string place = rule.name.empty() ? fmt::format("inhibit_rules[{}]", i)
                                                 : fmt::format("inhibit rule {}", quote(rule.name));
     if (rule.target_matchers.empty()) {
-      warnings.push_back(place + ": has no target matchers, so a source mutes every alert");
+      out.warnings.push_back(place + ": has no target matchers, so a source mutes every alert");
+    }
+    // One label that is always there keeps sources and targets together.
+    if (std::any_of(rule.equal.begin(), rule.equal.end(),
+                    [&](const std::string& name) { return always_there(rule, name); })) {
+      continue;
     }
     for (const std::string& name : rule.equal) {
-      bool required = false;
-      for (const Matcher& m : rule.source_matchers)
-        required = required || (m.name() == name && !m.matches_empty());
-      if (required) continue;
-      warnings.push_back(
+      out.hints.push_back(
           fmt::format("{}: a source without the label {} mutes every target that lacks it too",
                       place, quote(name)));
     }
@@ -102,7 +111,7 @@ AlertmanagerFindings check_alertmanager_config(const notify::Config& config) {
         "nobody will be paged: no receiver that a route leads to has an integration");
   const notify::RouteOptions defaults;
   check_repeat(config.route, defaults.group_interval, defaults.repeat_interval, "", out.warnings);
-  check_inhibition(config, out.warnings);
+  check_inhibition(config, out);
   return out;
 }
 

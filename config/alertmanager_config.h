@@ -25,9 +25,11 @@ Result<notify::Config> parse_alertmanager_config(std::string_view text, const st
 
 // What loads but would not page as meant, in words that name receiver and field: missing templates,
 // receivers nobody routes to, repeats that cannot come when asked, inhibitions that mute too much.
-// `errors` are what `check config` refuses, `warnings` what it mentions. Reads the template files.
+// `errors` are what `check config` refuses, `warnings` what it mentions, `hints` what it mentions
+// though most files have it and few mean harm: nothing to log at every start. Reads the template
+// files.
 struct AlertmanagerFindings {
-  std::vector<std::string> errors, warnings;
+  std::vector<std::string> errors, warnings, hints;
 };
 AlertmanagerFindings check_alertmanager_config(const notify::Config& config);
 
