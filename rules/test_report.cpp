@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "base/number_text.h"
 #include "rules/rule_test.h"
+#include "template/escape_text.h"
 
 namespace vagt::rules {
 namespace {
@@ -86,27 +88,13 @@ std::string differences(const std::vector<std::string>& expected,
   return out;
 }
 
+// XML has no way to write most control characters: they are left out.
 std::string escape_xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') out.push_back(c);
-    }
-  }
-  return out;
+  std::string printable;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(printable), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t';
+  });
+  return tmpl::escape_html(printable);
 }
 
 }  // namespace
