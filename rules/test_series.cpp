@@ -148,7 +148,10 @@ Status expand(std::string_view item, SeriesValues& out) {
   VAGT_TRY(const size_t n, repetitions(item.substr(x + 1), item));
   // Added up one by one, as promtool does: the rounding is part of the expectation.
   double value = *first;
-  for (size_t i = 0; i <= n; ++i, value += step) out.push_back(value);
+  for (size_t i = 0; i <= n; ++i) {
+    out.push_back(value);
+    value += step;
+  }
   return {};
 }
 

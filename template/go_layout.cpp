@@ -306,9 +306,8 @@ bool read_half_day(std::string_view& text, Parsed& out, bool upper) {
   return true;
 }
 
-bool skip_blank(std::string_view& text) {
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return true;
+void skip_blanks(std::string_view& text, int at_most) {
+  for (int i = 0; i < at_most && text.starts_with(' '); ++i) text.remove_prefix(1);
 }
 
 bool read_piece(const Piece& piece, std::string_view& text, Parsed& out) {
@@ -332,7 +331,8 @@ bool read_piece(const Piece& piece, std::string_view& text, Parsed& out) {
     case Part::Month2:
       return read_number(text, 2, 2, 1, 12, f.month);
     case Part::DayBlank:
-      return skip_blank(text) && read_number(text, 1, 2, 1, 31, f.day);
+      skip_blanks(text, 1);
+      return read_number(text, 1, 2, 1, 31, f.day);
     case Part::Day:
       return read_number(text, 1, 2, 1, 31, f.day);
     case Part::Day2:
@@ -340,7 +340,8 @@ bool read_piece(const Piece& piece, std::string_view& text, Parsed& out) {
     case Part::YearDay:
       return read_number(text, 3, 3, 1, 366, out.year_day);
     case Part::YearDayBlank:
-      return skip_blank(text) && skip_blank(text) && read_number(text, 1, 3, 1, 366, out.year_day);
+      skip_blanks(text, 2);
+      return read_number(text, 1, 3, 1, 366, out.year_day);
     case Part::Hour24:
       return read_number(text, 1, 2, 0, 23, f.hour);
     case Part::Hour12:

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <random>
 #include <set>
@@ -69,12 +70,12 @@ TEST_F(RocksStoreTest, LateSamplesMergeOverMemoryAndDisk) {
 TEST_F(RocksStoreTest, ManyNewSeriesInOneBatchTakeLinearTime) {
   open();
   auto appender = store_->appender();
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of this process: others may keep the machine busy
   for (int round = 0; round < 2; ++round)
     for (int i = 0; i < 300'000; ++i) ASSERT_THAT(appender->series(gpu(i)), test::IsOk());
   appender.reset();  // none has a sample: all are taken back
   EXPECT_EQ(store_->stats().head_series, 0u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
 }
 
 TEST_F(RocksStoreTest, ASecondOpenIsRefused) {
