@@ -50,12 +50,12 @@ class HttpDiscovery {
   Duration refresh_interval() const { return config_.refresh_interval; }
   // An answer to request(). A bad one keeps the last targets. True: groups or error changed.
   bool take(const Result<net::HttpResponse>& answer);
+  // What an answer lists.
+  Result<std::vector<TargetGroup>> read(const Result<net::HttpResponse>& answer) const;
   const std::vector<TargetGroup>& groups() const { return groups_; }
   const std::string& error() const { return error_; }  // "" when the last answer was good
 
  private:
-  Result<std::vector<TargetGroup>> read(const Result<net::HttpResponse>& answer) const;
-
   const HttpDiscoveryConfig config_;
   const net::HttpClient::Profile profile_;
   std::vector<TargetGroup> groups_;

@@ -29,24 +29,49 @@ FileWatcher::FileWatcher(std::function<void()> changed)
 
 FileWatcher::~FileWatcher() {
   thread_.request_stop();
-  const uint64_t one = 1;
-  if (wake_ >= 0 && ::write(wake_, &one, sizeof one) < 0) {
-    // It is full: the thread is being woken already.
-  }
+  wake();
   if (thread_.joinable()) thread_.join();
   if (inotify_ >= 0) ::close(inotify_);
   if (wake_ >= 0) ::close(wake_);
 }
 
-bool FileWatcher::watch(const std::vector<std::string>& folders) {
-  if (inotify_ < 0 || wake_ < 0) return false;
+void FileWatcher::wake() const {
+  const uint64_t one = 1;
+  if (wake_ >= 0 && ::write(wake_, &one, sizeof one) < 0) {
+    // It is full: the thread is being woken already.
+  }
+}
+
+void FileWatcher::watch(std::vector<std::string> folders) {
+  {
+    base::MutexLock lock(mutex_);
+    wanted_ = std::move(folders);
+    is_asked_ = true;
+  }
+  wake();
+}
+
+bool FileWatcher::has_all() const {
   base::MutexLock lock(mutex_);
+  return has_all_ && !is_asked_;
+}
+
+// True: a folder is watched that was not before; what happened in it meanwhile nobody saw.
+bool FileWatcher::take_wanted() {
+  std::vector<std::string> folders;
+  {
+    base::MutexLock lock(mutex_);
+    if (!is_asked_) return false;
+    folders = wanted_;
+    is_asked_ = false;
+    has_all_ = false;
+  }
   for (auto it = watches_.begin(); it != watches_.end();) {
     const bool stays = std::find(folders.begin(), folders.end(), it->first) != folders.end();
     if (!stays) ::inotify_rm_watch(inotify_, it->second);
     it = stays ? std::next(it) : watches_.erase(it);
   }
-  bool has_all = true;
+  bool has_all = true, is_new = false;
   for (const std::string& folder : folders) {
     if (watches_.contains(folder)) continue;
     const int watch = ::inotify_add_watch(inotify_, folder.c_str(), kEvents);
@@ -54,9 +79,12 @@ bool FileWatcher::watch(const std::vector<std::string>& folders) {
       has_all = false;
     } else {
       watches_[folder] = watch;
+      is_new = true;
     }
   }
-  return has_all;
+  base::MutexLock lock(mutex_);
+  has_all_ = has_all;
+  return is_new;
 }
 
 void FileWatcher::run(std::stop_token stop) {
@@ -65,11 +93,15 @@ void FileWatcher::run(std::stop_token stop) {
     pollfd ready[] = {{inotify_, POLLIN, 0}, {wake_, POLLIN, 0}};
     if (::poll(ready, 2, -1) <= 0) continue;
     if (stop.stop_requested()) return;
-    if ((ready[0].revents & POLLIN) != 0) read_events();
+    uint64_t count = 0;
+    if ((ready[1].revents & POLLIN) != 0 && ::read(wake_, &count, sizeof count) < 0) continue;
+    const bool is_new = take_wanted();
+    const bool has_news = (ready[0].revents & POLLIN) != 0 && read_events();
+    if (is_new || has_news) changed_();
   }
 }
 
-void FileWatcher::read_events() {
+bool FileWatcher::read_events() {
   alignas(inotify_event) char buffer[16384];
   bool has_news = false;
   ssize_t got = 0;
@@ -82,12 +114,11 @@ void FileWatcher::read_events() {
       if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) == 0) continue;
       // The folder is gone, or is another one now: watched again with the next call of watch().
       if ((event.mask & IN_MOVE_SELF) != 0) ::inotify_rm_watch(inotify_, event.wd);
-      base::MutexLock lock(mutex_);
       std::erase_if(watches_,
                     [watch = event.wd](const auto& item) { return item.second == watch; });
     }
   }
-  if (has_news) changed_();
+  return has_news;
 }
 
 }  // namespace vagt::scrape

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,17 +17,20 @@ class PageBody {
   static constexpr uint64_t kFreeBytes = 1u << 20;
 
   // `max_bytes`: of this page, as received.
-  PageBody(std::shared_ptr<net::BodyBudget> budget, uint64_t max_bytes)
-      : share_(std::move(budget), kFreeBytes), max_bytes_(max_bytes) {}
+  PageBody(std::shared_ptr<net::BodyBudget> budget, uint64_t max_bytes) : max_bytes_(max_bytes) {
+    share_.emplace(std::move(budget), kFreeBytes);
+  }
 
-  // False: no more is wanted, and fault() says why. LimitExceeded: of the page; Unavailable: of all
-  // pages together.
+  // False: no more is wanted, what there was has been let go, and fault() says why. LimitExceeded:
+  // of the page; Unavailable: of all pages together.
   bool take(std::string_view piece);
   const Status& fault() const { return fault_; }
   std::string& text() { return text_; }  // counted for as long as this lives
 
  private:
-  net::BodyShare share_;
+  bool refuse(Status fault);
+
+  std::optional<net::BodyShare> share_;  // null once refused
   const uint64_t max_bytes_;
   std::string text_;
   Status fault_;

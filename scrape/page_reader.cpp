@@ -21,6 +21,8 @@ PageReader::PageReader(const SeriesCache& cache, std::string_view body, expositi
                        Timestamp at, const Labels& target, const SampleRules& rules,
                        tsdb::Appender& appender, PageCounts& counts)
     : cache_(cache),
+      body_(body),
+      format_(format),
       at_(at),
       target_(target),
       rules_(rules),
@@ -28,9 +30,40 @@ PageReader::PageReader(const SeriesCache& cache, std::string_view body, expositi
       counts_(counts),
       parser_(body, format) {}
 
+namespace {
+
+constexpr uint64_t kLinesBetweenLooks = 4096;
+
+}  // namespace
+
+Status PageReader::too_many() const {
+  return {Code::LimitExceeded, fmt::format("sample limit exceeded ({} samples, sample_limit {})",
+                                           counts_.kept, rules_.limits.samples)};
+}
+
+// A page of more samples than there may be is refused before it makes a single series: half a
+// million of them for nothing are hundreds of megabytes. Where relabelling may drop some, only the
+// walk itself tells.
+Status PageReader::refuse_at_once(const std::stop_token& stop) {
+  constexpr size_t kShortestLine = 4;  // "a 1\n"
+  const uint64_t limit = rules_.limits.samples;
+  if (limit == 0 || body_.size() / kShortestLine <= limit || !rules_.metric_relabel.empty() ||
+      static_cast<uint64_t>(std::count(body_.begin(), body_.end(), '\n')) <= limit)
+    return {};
+  uint64_t samples = 0;
+  exposition::Parser page(body_, format_);
+  for (uint64_t lines = 1; page.next(); ++lines) {
+    if (page.entry().kind == EntryKind::Sample) ++samples;
+    if (lines % kLinesBetweenLooks == 0 && stop.stop_requested())
+      return {Code::Cancelled, "the program is ending"};
+  }
+  if (page.status().ok() && samples <= limit) return {};
+  counts_.scraped = counts_.kept = samples;
+  return page.status().ok() ? too_many() : page.status();
+}
+
 Result<SeriesCache::Staged> PageReader::read(const std::stop_token& stop) {
-  constexpr uint64_t kLinesBetweenLooks = 4096;
-  Status status;
+  Status status = refuse_at_once(stop);
   for (uint64_t lines = 1; status.ok(); ++lines) {
     if (lines % kLinesBetweenLooks == 0 && stop.stop_requested())
       return Status(Code::Cancelled, "the program is ending");
@@ -43,11 +76,7 @@ Result<SeriesCache::Staged> PageReader::read(const std::stop_token& stop) {
   }
   counts_.format = parser_.warnings();
   if (!status.ok()) return status;
-  if (rules_.limits.samples != 0 && counts_.kept > rules_.limits.samples) {
-    return Status(Code::LimitExceeded,
-                  fmt::format("sample limit exceeded ({} samples, sample_limit {})", counts_.kept,
-                              rules_.limits.samples));
-  }
+  if (rules_.limits.samples != 0 && counts_.kept > rules_.limits.samples) return too_many();
   end_vanished();
   SeriesCache::Staged staged;
   staged.is_changed = changes_.has_value();

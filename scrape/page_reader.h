@@ -31,6 +31,8 @@ class PageReader {
  private:
   using Line = SeriesCache::Line;
 
+  Status refuse_at_once(const std::stop_token& stop);
+  Status too_many() const;
   bool take_predicted(Status& status);
   bool recognises(const Line& line) const;
   Status take_unknown();
@@ -54,6 +56,8 @@ class PageReader {
   CurrentFamily current_family() const;
 
   const SeriesCache& cache_;
+  const std::string_view body_;
+  const exposition::Format format_;
   const Timestamp at_;
   const Labels& target_;
   const SampleRules& rules_;

@@ -43,11 +43,11 @@ ScrapeManager::Impl::Impl(ScrapeManagerOptions options, tsdb::Store& store, Cloc
           base::WorkerPool::Options{"scrape-large", 1, 1u << 20, 0})) {
   wall_offset_ = clock_.now().time_since_epoch() - monotonic(clock_.steady_now());
   const auto gauge = [&](std::string_view name, std::string_view help, std::string_view label,
-                         size_t PoolView::*field) {
+                         size_t PoolSizes::*field) {
     gauges_.push_back(registry.callback(
         base::Registry::Kind::Gauge, name, help,
         [this, label, field](const std::function<void(const Labels&, double)>& emit) {
-          for (const PoolView& pool : pools()) {
+          for (const PoolSizes& pool : pool_sizes()) {
             LabelsBuilder labels;
             labels.set(label, pool.name);
             if (label == "config") labels.set("name", "scrape");
@@ -56,12 +56,12 @@ ScrapeManager::Impl::Impl(ScrapeManagerOptions options, tsdb::Store& store, Cloc
         }));
   };
   gauge("prometheus_target_scrape_pool_targets", "Targets of each scrape pool.", "scrape_job",
-        &PoolView::active);
+        &PoolSizes::active);
   gauge("prometheus_sd_discovered_targets", "Targets found, before relabelling.", "config",
-        &PoolView::discovered);
+        &PoolSizes::discovered);
   gauge("vagt_scrape_discovery_failing_sources",
         "Discovery sources that do not answer; their last targets are scraped.", "scrape_job",
-        &PoolView::failing_sources);
+        &PoolSizes::failing_sources);
 }
 
 ScrapeManager::Impl::~Impl() { stop(); }

@@ -53,11 +53,18 @@ class ScrapeManager::Impl {
     Steady started{};
   };
 
+  // What the gauges show of a pool: numbers, without the texts of its errors.
+  struct PoolSizes {
+    std::string name;
+    size_t active = 0, discovered = 0, failing_sources = 0;
+  };
+
   struct Question {
     std::string pool;
     std::shared_ptr<ScrapePool::HttpSource> http;
   };
 
+  std::vector<PoolSizes> pool_sizes() const VAGT_EXCLUDES(mutex_);
   Status set_jobs(std::vector<ScrapeConfig> configs) VAGT_EXCLUDES(mutex_);
 
   // Timer thread.
@@ -122,7 +129,6 @@ class ScrapeManager::Impl {
   // Their threads are joined without the lock.
   std::vector<std::shared_ptr<DiscoveryRunner>> retired_ VAGT_GUARDED_BY(mutex_);
   std::unique_ptr<FileWatcher> watcher_ VAGT_GUARDED_BY(mutex_);  // null: not started
-  bool is_watched_ VAGT_GUARDED_BY(mutex_) = false;               // all folders of target files are
   bool is_woken_ VAGT_GUARDED_BY(mutex_) = false;
   bool is_stopping_ VAGT_GUARDED_BY(mutex_) = false;
   std::vector<std::shared_ptr<void>> gauges_;

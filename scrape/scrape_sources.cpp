@@ -10,11 +10,12 @@ void ScrapeManager::Impl::start_polls(Steady steady) {
   const bool is_time = std::any_of(pools_.begin(), pools_.end(), [steady](const auto& item) {
     return item.second.files != nullptr && item.second.poll_at <= steady;
   });
-  if (is_time && !is_watched_) watch_folders();
+  const bool is_watched = watcher_ != nullptr && watcher_->has_all();
+  if (is_time && !is_watched) watch_folders();
   for (auto& [name, pool] : pools_) {
     if (pool.files == nullptr || pool.is_polling || pool.poll_at > steady) continue;
     pool.is_polling = true;
-    pool.poll_at = steady + (is_watched_ ? options_.watched_poll : options_.discovery_poll);
+    pool.poll_at = steady + (is_watched ? options_.watched_poll : options_.discovery_poll);
     ++under_way_;
     if (!hand_over([this, pool_name = name, files = pool.files] { poll_files(pool_name, files); }))
       --under_way_;
@@ -162,7 +163,7 @@ void ScrapeManager::Impl::watch_folders() {
   }
   std::sort(folders.begin(), folders.end());
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
-  is_watched_ = watcher_->watch(folders);
+  watcher_->watch(std::move(folders));
 }
 
 void ScrapeManager::Impl::folders_changed() {

@@ -48,6 +48,16 @@ std::vector<PoolView> ScrapeManager::Impl::pools() const {
   return views;
 }
 
+std::vector<ScrapeManager::Impl::PoolSizes> ScrapeManager::Impl::pool_sizes() const {
+  std::vector<PoolSizes> sizes;
+  base::MutexLock lock(mutex_);
+  for (const auto& [name, entry] : pools_) {
+    sizes.push_back(
+        {name, entry.targets().size(), entry.discovered_targets(), entry.failing_sources()});
+  }
+  return sizes;
+}
+
 JobPtr ScrapeManager::Impl::job_of(std::string_view pool) const {
   base::MutexLock lock(mutex_);
   const auto found = pools_.find(std::string(pool));

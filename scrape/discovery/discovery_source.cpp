@@ -24,13 +24,13 @@ void RefreshSource::run(std::stop_token stop, DiscoverySink& sink) {
 
 DiscoveryRunner::DiscoveryRunner(std::unique_ptr<DiscoverySource> source,
                                  std::function<void()> changed, base::Registry& registry,
-                                 base::Logger log)
+                                 base::Logger log, std::string_view user)
     : source_(std::move(source)),
       changed_(std::move(changed)),
       log_(std::move(log)),
       updates_(registry.counter("prometheus_sd_received_updates_total",
                                 "Updates received from discovery sources.",
-                                Labels::of({{"name", "scrape"}}))),
+                                Labels::of({{"name", std::string(user)}}))),
       failures_(registry.counter("prometheus_sd_refresh_failures_total",
                                  "Times a discovery source did not answer or lied.",
                                  Labels::of({{"mechanism", std::string(source_->kind())}}))) {
@@ -50,7 +50,7 @@ DiscoveryRunner::State DiscoveryRunner::state() const {
 void DiscoveryRunner::publish(std::optional<TargetGroups> groups, const Status& status) {
   std::string error =
       status.ok() ? "" : fmt::format("{}_sd_configs: {}", source_->kind(), status.message());
-  if (!status.ok()) failures_.add();
+  if (!status.ok() && source_->is_refreshed()) failures_.add();
   bool was_well = true;
   {
     base::MutexLock lock(mutex_);

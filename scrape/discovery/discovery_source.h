@@ -35,6 +35,9 @@ class DiscoverySource {
  public:
   virtual ~DiscoverySource() = default;
   virtual std::string_view kind() const = 0;  // as in "dns_sd_configs"
+  // Asks in rounds, each of which publishes once: a bad status is one round that failed. Others
+  // tell of a state, as often as they like, and count their failures themselves.
+  virtual bool is_refreshed() const { return false; }
   // Publishes to `sink` until `stop` is requested, then returns at once. Once only.
   virtual void run(std::stop_token stop, DiscoverySink& sink) = 0;
 };
@@ -43,6 +46,7 @@ class DiscoverySource {
 class RefreshSource : public DiscoverySource {
  public:
   void run(std::stop_token stop, DiscoverySink& sink) final;
+  bool is_refreshed() const final { return true; }
 
  protected:
   virtual Duration refresh_interval() const = 0;
@@ -63,8 +67,9 @@ class DiscoveryRunner final : public DiscoverySink {
     uint64_t version = 0;                        // grows with every change; 0: nothing said yet
   };
   // `changed` runs on the source's thread after each change of state. `registry` outlives it.
+  // `user`: "scrape" or "notify", who the targets are for; a label of the metrics.
   DiscoveryRunner(std::unique_ptr<DiscoverySource> source, std::function<void()> changed,
-                  base::Registry& registry, base::Logger log);
+                  base::Registry& registry, base::Logger log, std::string_view user = "scrape");
   ~DiscoveryRunner() override;
   State state() const VAGT_EXCLUDES(mutex_);
   uint64_t version() const { return version_; }

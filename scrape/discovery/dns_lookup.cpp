@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -57,6 +59,23 @@ struct Deadline {
 
 Status last_error() { return {Code::Unavailable, std::strerror(errno)}; }
 
+// A link-local address says behind which interface it is: "fe80::1%eth0", "fe80::1%2".
+Status read_ipv6(const std::string& address, sockaddr_in6& out) {
+  const size_t percent = address.find('%');
+  const std::string scope = percent == std::string::npos ? "" : address.substr(percent + 1);
+  if (::inet_pton(AF_INET6, address.substr(0, percent).c_str(), &out.sin6_addr) != 1 ||
+      (percent != std::string::npos && scope.empty()))
+    return Status::invalid(fmt::format("{} is no address of a name server", quote(address)));
+  out.sin6_family = AF_INET6;
+  if (scope.empty()) return {};
+  out.sin6_scope_id = ::if_nametoindex(scope.c_str());
+  const char* end = scope.data() + scope.size();
+  if (out.sin6_scope_id == 0 && std::from_chars(scope.data(), end, out.sin6_scope_id).ptr != end)
+    return Status::invalid(
+        fmt::format("there is no network interface {} for {}", quote(scope), quote(address)));
+  return {};
+}
+
 Status connect_to(const Socket& socket, const std::string& address, uint16_t port,
                   const Deadline& deadline) {
   if (socket.fd() < 0) return last_error();
@@ -66,11 +85,10 @@ Status connect_to(const Socket& socket, const std::string& address, uint16_t por
   socklen_t size = sizeof to4;
   if (::inet_pton(AF_INET, address.c_str(), &to4.sin_addr) == 1) {
     to4.sin_family = AF_INET, to4.sin_port = htons(port);
-  } else if (::inet_pton(AF_INET6, address.c_str(), &to6.sin6_addr) == 1) {
-    to6.sin6_family = AF_INET6, to6.sin6_port = htons(port);
-    to = reinterpret_cast<const sockaddr*>(&to6), size = sizeof to6;
   } else {
-    return Status::invalid(fmt::format("{} is no address of a name server", quote(address)));
+    VAGT_CHECK_OK(read_ipv6(address, to6));
+    to6.sin6_port = htons(port);
+    to = reinterpret_cast<const sockaddr*>(&to6), size = sizeof to6;
   }
   if (::connect(socket.fd(), to, size) == 0) return {};
   if (errno != EINPROGRESS) return last_error();
@@ -97,7 +115,8 @@ struct Query {
   uint16_t port;
 };
 
-// Answers to other questions are passed over: anyone may send to the port.
+// Answers to other questions, and what is too short to be one, are passed over: anyone may send to
+// the port.
 Result<DnsAnswer> ask_udp(const Query& query, const Deadline& deadline) {
   const uint16_t id = random_id();
   VAGT_TRY(const std::string message, encode_dns_query(id, query.name, query.type, true));
@@ -109,7 +128,8 @@ Result<DnsAnswer> ask_udp(const Query& query, const Deadline& deadline) {
     std::string buffer(65536, '\0');
     const ssize_t got = ::recv(socket.fd(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno != EAGAIN && errno != EINTR) return last_error();
-    if (got < 0) continue;
+    constexpr ssize_t kHeaderBytes = 12;
+    if (got < kHeaderBytes) continue;
     auto answer = decode_dns_answer(std::string_view(buffer).substr(0, static_cast<size_t>(got)),
                                     id, query.name, query.type);
     if (answer || answer.error().code() != Code::NotFound) return answer;
@@ -178,7 +198,7 @@ Result<DnsServers> read_resolv_conf(const std::string& path) {
     std::istringstream words(line);
     if (!(words >> word) || word.front() == '#' || word.front() == ';') continue;
     if (word == "nameserver") {
-      if (words >> word) servers.addresses.push_back(word.substr(0, word.find('%')));
+      if (words >> word) servers.addresses.push_back(word);
     } else if (word == "search" || word == "domain") {
       servers.search.clear();
       while (words >> word) servers.search.push_back(word);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/mailbox.h"
+#include "scrape/discovery/byte_gate.h"
 #include "scrape/discovery/kubernetes_reflector.h"
 
 namespace vagt::scrape {
@@ -21,6 +22,7 @@ using kubernetes::Selection;
 using std::chrono::steady_clock;
 
 constexpr uint64_t kMaxListBytes = 256u << 20;
+constexpr uint64_t kMaxWaitingBytes = 8u << 20;  // of watches, received and not taken yet
 constexpr Duration kIdle = std::chrono::minutes(10);
 
 // Something of a request came in: a piece of a watch, or the end.
@@ -89,9 +91,13 @@ class KubernetesDiscovery final : public DiscoverySource {
     while (!stop.stop_requested()) {
       auto wake = ask_due();
       if (is_dirty_) wake = std::min(wake, publish_at_);
-      for (const Message& message : messages_.wait_until(wake, stop)) take(message);
+      for (const Message& message : messages_.wait_until(wake, stop)) {
+        take(message);
+        gate_.leave(message.piece.size());
+      }
       if (!stop.stop_requested()) publish(sink);
     }
+    gate_.close();
   }
 
  private:
@@ -151,8 +157,9 @@ class KubernetesDiscovery final : public DiscoverySource {
       // A server that falls silent is given up a little after it should have ended the watch.
       request.timeout = options_.watch_time + options_.grace;
       request.on_body = [this, i, id, is_wanted = follower.is_wanted](std::string_view piece) {
-        if (*is_wanted) messages_.post({i, id, std::string(piece), nullptr});
-        return is_wanted->load();
+        if (!*is_wanted || !gate_.enter(piece.size())) return false;
+        messages_.post({i, id, std::string(piece), nullptr});
+        return true;
       };
     }
     client_.send(std::move(request), profile_, [this, i, id](Result<net::HttpResponse> answer) {
@@ -230,6 +237,7 @@ class KubernetesDiscovery final : public DiscoverySource {
   bool is_dirty_ = false, is_status_new_ = false, was_synced_ = false;
   steady_clock::time_point publish_at_{};
   base::Mailbox<Message> messages_;
+  ByteGate gate_{kMaxWaitingBytes};
   net::HttpClient client_;  // last: its thread posts to messages_
 };
 

@@ -49,14 +49,15 @@ void Reflector::fail(Status status, Steady now) {
 }
 
 bool Reflector::take_piece(std::string_view piece, Steady now, Changes& changes) {
+  // What stood there before has no line end.
+  size_t from = 0, looked_at = line_.size();
   line_ += piece;
-  size_t from = 0;
   Status status;
-  for (size_t end; status.ok() && (end = line_.find('\n', from)) != std::string::npos;) {
+  for (size_t end; status.ok() && (end = line_.find('\n', looked_at)) != std::string::npos;) {
     const std::string_view line = std::string_view(line_).substr(from, end - from);
     if (line.find_first_not_of(" \r\t") != std::string_view::npos)
       status = take_line(line, changes);
-    from = end + 1;
+    from = looked_at = end + 1;
   }
   if (status.ok()) line_.erase(0, from);
   if (status.ok() && line_.size() > kMaxLine)

@@ -95,7 +95,7 @@ TEST_F(DnsDiscoveryTest, MailAndNameServers) {
               Contains(Pair("__meta_dns_ns_record_target", "host.example.")));
 }
 
-// Appear, change, vanish, source down and back.
+// Appear, change, vanish, source down and back, malformed answers.
 TEST_F(DnsDiscoveryTest, ADeadServerKeepsTheLastTargets) {
   std::atomic<int> phase{0};
   serve([&phase](const DnsServer::Question&) -> DnsServer::Answer {
@@ -113,6 +113,8 @@ TEST_F(DnsDiscoveryTest, ADeadServerKeepsTheLastTargets) {
       case 3:
         return {2, {}};  // SERVFAIL
       case 4:
+        return {0, {test::dns_record(1, "\x0A\x00\x01")}};  // no address
+      case 5:
         return {0, {test::dns_record(1, two)}};
       default:
         return {3, {}};  // no such name
@@ -129,8 +131,11 @@ TEST_F(DnsDiscoveryTest, ADeadServerKeepsTheLastTargets) {
   ASSERT_TRUE(run.sink.wait_error("answer code 2"));
   EXPECT_THAT(run.sink.addresses(), ElementsAre("10.0.0.1:9100", "10.0.0.2:9100"));
   phase = 4;
-  ASSERT_TRUE(run.sink.wait_addresses({"10.0.0.2:9100"}));
+  ASSERT_TRUE(run.sink.wait_error("wrong length"));
+  EXPECT_THAT(run.sink.addresses(), ElementsAre("10.0.0.1:9100", "10.0.0.2:9100"));
   phase = 5;
+  ASSERT_TRUE(run.sink.wait_addresses({"10.0.0.2:9100"}));
+  phase = 6;
   ASSERT_TRUE(run.sink.wait_addresses({}));
   EXPECT_GE(registry.counter("prometheus_sd_dns_lookup_failures_total", "").value(), 2);
 }
@@ -177,6 +182,22 @@ TEST_F(DnsDiscoveryTest, TheSearchListIsApplied) {
       },
       "search other.example lab.example\n");
   ASSERT_TRUE(start("A", {"gpu"}).sink.wait_addresses({"10.0.0.1:9100"}));
+}
+
+TEST_F(DnsDiscoveryTest, AScopeNamesTheInterfaceOfANameServer) {
+  serve([](const DnsServer::Question&) -> DnsServer::Answer { return {}; });
+  // The scope reaches the socket: no such interface here, and a server that is none.
+  for (const auto& [server_address, words] :
+       {std::pair{"fe80::1%vagtnone0", "no network interface \"vagtnone0\""},
+        std::pair{"fe80::1%", "no address of a name server"}, std::pair{"fe80::1%lo", ""}}) {
+    std::ofstream(resolv_conf) << "nameserver " << server_address << "\noptions timeout:1\n";
+    const auto servers = read_resolv_conf(resolv_conf);
+    ASSERT_TRUE(servers.ok());
+    EXPECT_THAT(servers->addresses, ElementsAre(server_address));
+    const auto records = lookup_dns(*servers, "gpu.example", DnsType::A, {});
+    ASSERT_FALSE(records.ok()) << server_address;
+    EXPECT_THAT(records.error().message(), HasSubstr(words)) << server_address;
+  }
 }
 
 TEST_F(DnsDiscoveryTest, AMissingResolvConfIsSaid) {

@@ -52,7 +52,7 @@ class DnsServer {
     unsigned code = 0;
     std::vector<std::string> records{};
     bool is_truncated = false, is_silent = false;
-    bool has_other_id = false;  // preceded by an answer with a wrong id
+    bool has_other_id = false;  // preceded by an answer with a wrong id, and by a short one
   };
   using Script = std::function<Answer(const Question&)>;
 
@@ -130,6 +130,7 @@ class DnsServer {
       std::string lie = out;
       lie[0] = static_cast<char>(lie[0] ^ 0x55);
       ::sendto(udp_, lie.data(), lie.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
+      ::sendto(udp_, out.data(), 4, 0, reinterpret_cast<sockaddr*>(&from), size);
     }
     ::sendto(udp_, out.data(), out.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
   }

@@ -40,6 +40,10 @@ constexpr std::string_view kNetworks = R"([
  {"Id":"n1","Name":"web","Scope":"local","Internal":false,"Ingress":true,"Labels":{"a-b":"x"}},
  {"Id":"n3","Name":"host","Scope":"local"}])";
 
+constexpr std::string_view kOneContainer = R"([
+ {"Id":"c2","Names":["/bare"],"Labels":{},"Ports":[],"HostConfig":{"NetworkMode":"web"},
+  "NetworkSettings":{"Networks":{"web":{"NetworkID":"n1","IPAddress":"172.20.0.9"}}}}])";
+
 TEST(DockerTargets, OneForEachNetworkAndPort) {
   DockerDiscoveryConfig config;
   const auto groups = docker_targets(config, kContainers, kNetworks);
@@ -151,6 +155,8 @@ class Engine {
     if (!head.starts_with("GET /v1.41/containers/json")) return http_answer(404, "");
     base::MutexLock lock(mutex);
     last_list = head.substr(0, head.find("\r\n"));
+    if (phase == 4) return http_answer(200, R"({"message":"what"})");
+    if (phase == 5) return http_answer(200, kOneContainer);
     return http_answer(200, phase == 3 ? "[]" : kContainers);
   }
 };
@@ -178,8 +184,13 @@ TEST(DockerDiscovery, ASourcesLifeOverTcp) {
   engine.phase = 2;
   ASSERT_TRUE(run.sink.wait_error("unexpected EOF")) << run.sink.error();
   EXPECT_EQ(run.sink.addresses().size(), 5u);
+  engine.phase = 4;
+  ASSERT_TRUE(run.sink.wait_error("list")) << run.sink.error();
+  EXPECT_EQ(run.sink.addresses().size(), 5u);
   engine.phase = 0;
   ASSERT_TRUE(run.sink.wait(is_full));
+  engine.phase = 5;
+  ASSERT_TRUE(run.sink.wait_addresses({"172.20.0.9:80"}));
   engine.phase = 3;
   ASSERT_TRUE(run.sink.wait_addresses({}));
 }

@@ -21,17 +21,20 @@ TEST(PageBody, HoldsToItsLimitAndToTheBudget) {
   const auto budget = std::make_shared<net::BodyBudget>(3u << 20);
   const std::string mebibyte(1u << 20, 'x');
   {
-    PageBody first(budget, 4u << 20), second(budget, 4u << 20);
+    PageBody first(budget, 4u << 20), second(budget, 4u << 20), third(budget, 4u << 20);
     for (int i = 0; i < 4; ++i) EXPECT_TRUE(first.take(mebibyte)) << i;  // one free, three counted
     EXPECT_FALSE(first.take("x"));
     EXPECT_THAT(first.fault(), StatusIs(Code::LimitExceeded, "larger than its limit"));
-    EXPECT_TRUE(second.take(mebibyte));  // the free part
-    EXPECT_FALSE(second.take("x"));
-    EXPECT_THAT(second.fault(), StatusIs(Code::Unavailable, "together"));
-    EXPECT_EQ(second.text().size(), mebibyte.size());
+    EXPECT_EQ(first.text().capacity(), std::string().capacity());  // what was refused is let go
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(second.take(mebibyte)) << i;  // so there is room
+    EXPECT_TRUE(third.take(mebibyte));                                    // the free part
+    EXPECT_FALSE(third.take("x"));
+    EXPECT_THAT(third.fault(), StatusIs(Code::Unavailable, "together"));
+    EXPECT_FALSE(third.take("x"));
+    EXPECT_EQ(second.text().size(), 4 * mebibyte.size());
   }
-  PageBody third(budget, 4u << 20);
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(third.take(mebibyte)) << i;
+  PageBody last(budget, 4u << 20);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(last.take(mebibyte)) << i;
 }
 
 // New series named "big" wait until the test lets them go.
@@ -142,7 +145,10 @@ TEST_F(HostilePage, AMillionLabelsOnOneSeriesAreRefused) {
 TEST_F(HostilePage, HalfAMillionSeriesAreTheMostUnlessTheJobSaysOtherwise) {
   std::string text;
   for (int i = 0; i < 500'001; ++i) text += "m{i=\"" + std::to_string(i) + "\"} 1\n";
-  EXPECT_EQ(ingest(text).error, "sample limit exceeded (500001 samples, sample_limit 500000)");
+  const ScrapeOutcome refused = ingest(text);
+  EXPECT_EQ(refused.error, "sample limit exceeded (500001 samples, sample_limit 500000)");
+  EXPECT_EQ(refused.counts.scraped, 500'001u);
+  EXPECT_EQ(refused.counts.added, 0u);       // not one series was made for it
   EXPECT_EQ(store.stats().head_series, 5u);  // up and its like
   ScrapeConfig config;
   config.limits.samples = 600'000;

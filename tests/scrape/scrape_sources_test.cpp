@@ -43,6 +43,7 @@ class ChannelSource final : public DiscoverySource {
  public:
   explicit ChannelSource(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
   std::string_view kind() const override { return "channel"; }
+  bool is_refreshed() const override { return true; }
   void run(std::stop_token stop, DiscoverySink& sink) override VAGT_NO_THREAD_ANALYSIS {
     std::unique_lock<base::Mutex> lock(channel_->mutex);
     ++channel_->started, channel_->sink = &sink;

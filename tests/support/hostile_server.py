@@ -1,12 +1,16 @@
 """A server that does to its clients whatever a broken or malicious exporter might; one behaviour per path.
 
 Raw sockets on 127.0.0.1, port 0, a thread per connection. `Hostile.BEHAVIOURS` names them all; each takes (send, request) and
-may block until the client hangs up: send() raises then, or when the server ends.
+may block until the client hangs up: send() raises then, or when the server ends. `Apart` runs one in a process of its own, whose
+busy threads slow down nothing of the test.
 """
 import gzip
+import json
 import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 import zlib
@@ -277,3 +281,44 @@ class Hostile:
 
     def do_hugecomment(self, client, count):
         client.sendall(page(b'# HELP a ' + b'h' * (8 << 20) + b'\n# TYPE a ' + b't' * (1 << 20) + b'\na 1\n'))
+
+    def do_asked(self, client, count):
+        """Not hostile: the heads of the requests so far, by path."""
+        with self.lock:
+            told = json.dumps(self.requests).encode()
+        client.sendall(page(told))
+
+
+class Apart:
+    """A Hostile in a process of its own; `other` as there."""
+
+    def __init__(self, other=''):
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), other], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self):
+        self.address = self.process.stdout.readline().decode().strip()
+        return self
+
+    def __exit__(self, *exc):
+        self.process.stdin.close()  # it ends with its input
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+    def asked(self, path):
+        host, port = self.address.split(':')
+        with socket.create_connection((host, int(port)), timeout=30) as client:
+            client.sendall(b'GET /asked HTTP/1.1\r\n\r\n')
+            answer = b''.join(iter(lambda: client.recv(65536), b''))
+        return json.loads(answer.split(b'\r\n\r\n', 1)[1]).get(path, [])
+
+
+if __name__ == '__main__':
+    with Hostile() as server:
+        server.other = sys.argv[1]
+        print(server.address, flush=True)
+        sys.stdin.read()
+    os._exit(0)  # without waiting for threads that are still sending
