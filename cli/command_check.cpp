@@ -1,8 +1,10 @@
 #include <memory>
 
 #include "cli/check_config.h"
+#include "cli/check_discovery.h"
 #include "cli/check_metrics.h"
 #include "cli/check_rules.h"
+#include "cli/check_web.h"
 #include "cli/command_line.h"
 
 namespace vagt::cli {
@@ -52,6 +54,34 @@ void add_rules_check(CLI::App& group, Invocation& invocation) {
       "  vagtctl check rules --lint=all --lint-fatal gpu.rules.yml");
 }
 
+void add_discovery_check(CLI::App& group, Invocation& invocation) {
+  auto check = std::make_shared<CheckDiscovery>();
+  CLI::App& verb =
+      add_verb(group, invocation, "service-discovery",
+               "Discover the targets of a job, and relabel them", check, &check_discovery);
+  verb.add_option("config-file", check->file, "The prometheus.yml")->required();
+  verb.add_option("job", check->job, "The job's name")->required();
+  verb.add_option("--timeout", check->timeout, "The longest to wait for discovery")
+      ->capture_default_str();
+  verb.footer(
+      "Prints a JSON list of discoveredLabels and labels; a target that relabelling drops has "
+      "none.\n"
+      "Ends as soon as every source has answered.\n"
+      "Example:\n"
+      "  vagtctl check service-discovery /etc/vagt/prometheus.yml gpu");
+}
+
+void add_web_check(CLI::App& group, Invocation& invocation) {
+  auto check = std::make_shared<CheckWeb>();
+  CLI::App& verb = add_verb(group, invocation, "web-config", "Check files of --web.config.file",
+                            check, &check_web);
+  verb.add_option("files", check->files, "Files")->required();
+  verb.footer(
+      "Exit code: 0 good, 1 bad.\n"
+      "Example:\n"
+      "  vagtctl check web-config /etc/vagt/web.yml");
+}
+
 }  // namespace
 
 void add_check_commands(CLI::App& app, Invocation& invocation) {
@@ -59,6 +89,8 @@ void add_check_commands(CLI::App& app, Invocation& invocation) {
   group.require_subcommand(1)->fallthrough();
   add_config_check(group, invocation);
   add_rules_check(group, invocation);
+  add_discovery_check(group, invocation);
+  add_web_check(group, invocation);
 
   auto metrics = std::make_shared<CheckMetrics>();
   CLI::App& verb = add_verb(group, invocation, "metrics", "Check a metrics page on standard input",
