@@ -7,6 +7,7 @@
 #include "query/operators/context.h"
 #include "query/operators/label_sets.h"
 #include "query/operators/range_source.h"
+#include "query/operators/sort_checked.h"
 #include "query/plan.h"
 
 namespace vagt::query {
@@ -70,9 +71,10 @@ Status merge_into(SampleColumns& into, const SampleColumns& from) {
 }
 
 // Sorts by labels and joins what came in pieces.
-Result<Matrix> tidy(Matrix matrix) {
-  std::stable_sort(matrix.begin(), matrix.end(),
-                   [](const Series& a, const Series& b) { return a.labels < b.labels; });
+Result<Matrix> tidy(Matrix matrix, EvalContext& context) {
+  const auto less = [](const Series& a, const Series& b) { return a.labels < b.labels; };
+  if (!std::is_sorted(matrix.begin(), matrix.end(), less)) sort_checked(matrix, less, context);
+  VAGT_CHECK_OK(context.check());
   size_t kept = 0;
   for (size_t i = 1; i < matrix.size(); ++i) {
     if (matrix[i].labels == matrix[kept].labels) {
@@ -91,7 +93,7 @@ Result<Matrix> collect_matrix(Operator& root, const StepGrid& grid, EvalContext&
   while (true) {
     VAGT_CHECK_OK(context.check());
     VAGT_TRY(const bool more, root.next(batch));
-    if (!more) return tidy(std::move(matrix));
+    if (!more) return tidy(std::move(matrix), context);
     for (size_t row = 0; row < batch.rows(); ++row) {
       Series series;
       append_present(batch, row, grid, series.samples);
@@ -111,7 +113,7 @@ Result<Matrix> collect_range(const PlanNode& node, const StepGrid& grid, EvalCon
   Matrix matrix;
   while (true) {
     VAGT_TRY(const bool more, source->next());
-    if (!more) return tidy(std::move(matrix));
+    if (!more) return tidy(std::move(matrix), context);
     const SampleColumns& samples = source->samples();
     Series series;
     for (size_t i = 0; i < samples.size(); ++i) {

@@ -145,6 +145,7 @@ class Ranking {
       VAGT_CHECK_OK(context_.check());
       for (size_t group = 0; group < index_.size(); ++group) {
         std::vector<Candidate>& best = heaps_[group * steps_ + step];
+        if (!context_.may_go_on(best.size() * kSortCost)) return context_.check();
         WorstFirst(best, largest_).sort();
         for (const Candidate& each : best) {
           size_t& row = rows[each.row];
@@ -171,6 +172,8 @@ class Ranking {
     held_ += samples;
     return context_.hold(samples);
   }
+
+  static constexpr size_t kSortCost = 16;
 
   const Selection& selection_;
   const size_t steps_;
@@ -205,7 +208,7 @@ class Limit final : public Operator {
         input_(std::move(input)),
         context_(context),
         index_(selection_.pick) {}
-  ~Limit() override { context_.release(passed_.size()); }
+  ~Limit() override { context_.release(held_); }
 
   Result<bool> next(StepBatch& out) override {
     out.reset(steps_);
@@ -240,6 +243,7 @@ class Limit final : public Operator {
     const size_t group = index_.find_or_add(labels);
     if ((group + 1) * steps_ > passed_.size()) {
       passed_.resize((group + 1) * steps_);
+      held_ += steps_;
       VAGT_CHECK_OK(context_.hold(steps_));
     }
     uint64_t* passed = &passed_[group * steps_];
@@ -261,6 +265,7 @@ class Limit final : public Operator {
   EvalContext& context_;
   GroupIndex index_;
   std::vector<uint64_t> passed_;  // groups × steps
+  size_t held_ = 0;
   StepBatch batch_;
 };
 

@@ -7,6 +7,7 @@
 #include "query/operators/build.h"
 #include "query/operators/label_sets.h"
 #include "query/operators/numbers.h"
+#include "query/operators/sort_checked.h"
 
 namespace vagt::query {
 namespace {
@@ -48,48 +49,62 @@ Result<std::unique_ptr<Table>> quantiles(Operator& input, const std::vector<doub
     bool drop = false;
     for (size_t row : members[group]) drop = drop || in.drop_name[row] != 0;
     const size_t to = out.add(index.groups()[group], drop);
+    VAGT_CHECK_OK(table->recount());
     for (size_t i = 0; i < q.size(); ++i) {
+      if (!context.may_go_on(members[group].size())) return context.check();
       values.clear();
       for (size_t row : members[group]) {
         if (in.mask(row)[i] != 0) values.push_back(in.row(row)[i]);
       }
       if (values.empty()) continue;
-      out.row(to)[i] = quantile_of(q[i], values);
+      sort_checked(values, value_less, context);
+      out.row(to)[i] = quantile_of_sorted(q[i], values);
       out.mask(to)[i] = 1;
     }
   }
+  VAGT_CHECK_OK(context.check());
   return table;
 }
 
 // Counts equal values; each distinct one gives its group a series with the value as a label.
 class ValueCounter {
  public:
-  ValueCounter(std::string label, const LabelPick& pick, StepBatch& out)
-      : label_(std::move(label)), index_(pick), out_(out) {}
+  ValueCounter(std::string label, const LabelPick& pick, Table& table, EvalContext& context)
+      : label_(std::move(label)),
+        index_(pick),
+        table_(table),
+        out_(table.rows()),
+        context_(context) {}
 
-  void add(const StepBatch& in, size_t row) {
+  Status add(const StepBatch& in, size_t row) {
     std::unordered_map<uint64_t, size_t> known;  // this series' values by their bits
     for (size_t i = 0; i < in.steps(); ++i) {
       if (in.mask(row)[i] == 0) continue;
       const double v = in.row(row)[i];
       const auto [it, is_new] = known.try_emplace(std::bit_cast<uint64_t>(v), 0);
-      if (is_new) it->second = group_of(in, row, v);
+      if (is_new) VAGT_CHECK_OK(find_group(in, row, v, it->second));
       out_.row(it->second)[i] += 1;
       out_.mask(it->second)[i] = 1;
     }
+    return {};
   }
 
  private:
-  size_t group_of(const StepBatch& in, size_t row, double v) {
+  Status find_group(const StepBatch& in, size_t row, double v, size_t& group) {
     const Labels with_value = LabelsBuilder(in.labels[row]).set(label_, format_float(v)).build();
-    const size_t group = index_.find_or_add(with_value);
-    if (group == out_.rows()) out_.add(index_.groups()[group], false);
-    return group;
+    group = index_.find_or_add(with_value);
+    if (group != out_.rows()) return {};
+    // As many groups as there are values, each over all steps.
+    if (!context_.may_go_on(in.steps())) return context_.check();
+    out_.add(index_.groups()[group], false);
+    return table_.recount();
   }
 
   const std::string label_;
   GroupIndex index_;
+  Table& table_;
   StepBatch& out_;
+  EvalContext& context_;
 };
 
 }  // namespace
@@ -116,13 +131,12 @@ Result<OperatorPtr> make_count_values(const PlanNode& node, OperatorPtr input, c
   const std::shared_ptr<Operator> shared = std::move(input);
   return make_deferred([=, &context]() -> Result<std::unique_ptr<Table>> {
     auto table = std::make_unique<Table>(grid.count, context);
-    ValueCounter counter(label, pick, table->rows());
+    ValueCounter counter(label, pick, *table, context);
     StepBatch batch;
     while (true) {
       VAGT_TRY(const bool more, shared->next(batch));
       if (!more) return table;
-      for (size_t row = 0; row < batch.rows(); ++row) counter.add(batch, row);
-      VAGT_CHECK_OK(table->recount());
+      for (size_t row = 0; row < batch.rows(); ++row) VAGT_CHECK_OK(counter.add(batch, row));
     }
   });
 }

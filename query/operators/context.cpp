@@ -45,12 +45,22 @@ void EvalContext::list_nodes(const PlanNode& node, size_t depth) {
 EvalContext::~EvalContext() = default;
 
 Status EvalContext::check() {
-  if (stop_.stop_requested())
-    return {Code::Cancelled, "query was canceled in expression evaluation"};
   // Reading the clock costs more than most series do.
-  if ((checks_++ & 15U) == 0 && steady_now(options) >= deadline_)
-    return {Code::Timeout, "query timed out in expression evaluation"};
-  return {};
+  if (stop_.stop_requested() || (checks_++ & 15U) == 0) look();
+  return stopped_;
+}
+
+bool EvalContext::look() {
+  if (!stopped_.ok()) return false;
+  work_ = 0;
+  if (stop_.stop_requested()) {
+    stopped_ = {Code::Cancelled, "query was canceled in expression evaluation"};
+  } else if (steady_now(options) >= deadline_) {
+    stopped_ = {Code::Timeout, "query timed out in expression evaluation"};
+  }
+  // So that no loop goes on after another was told to leave off.
+  if (!stopped_.ok()) work_ = kWorkBetweenLooks;
+  return stopped_.ok();
 }
 
 Status EvalContext::check_steps(size_t steps) const {

@@ -43,6 +43,12 @@ class EvalContext {
 
   // Cancelled or Timeout, once either is so. Cheap enough for every series.
   Status check();
+  // For loops within a series: counts `work` in samples looked at and looks at the clock now and
+  // then. False: leave off; check() says why.
+  bool may_go_on(size_t work) {
+    work_ += work;
+    return work_ < kWorkBetweenLooks || look();
+  }
   // Counts samples held in memory; LimitExceeded beyond max_samples.
   Status hold(size_t samples);
   void release(size_t samples) { held_ -= samples; }
@@ -77,6 +83,9 @@ class EvalContext {
     Timestamp first, last;
     size_t count;
   };
+  // About a tenth of a millisecond of adding up.
+  static constexpr size_t kWorkBetweenLooks = 1U << 16U;
+  bool look();
   void note(std::set<std::string>& list, const std::string& text, Source at);
   void list_nodes(const PlanNode& node, size_t depth);
 
@@ -85,6 +94,8 @@ class EvalContext {
   const std::chrono::steady_clock::time_point deadline_;
   size_t held_ = 0;
   uint32_t checks_ = 0;
+  size_t work_ = 0;
+  Status stopped_;  // why; stays
   std::set<std::string> warnings_, infos_;
   std::map<std::pair<std::string, uint32_t>, Monotonicity> monotonicity_;
 };

@@ -13,6 +13,7 @@ namespace vagt::query {
 namespace {
 
 constexpr std::string_view kBucketLabel = "le";
+constexpr size_t kSortCost = 8;
 
 struct Histograms {
   struct Member {
@@ -60,12 +61,13 @@ Status each_histogram(const Histograms& histograms, const StepBatch& rows, EvalC
   for (size_t h = 0; h < histograms.members.size(); ++h) {
     VAGT_CHECK_OK(context.check());
     for (size_t step = 0; step < rows.steps(); ++step) {
+      if (!context.may_go_on(histograms.members[h].size() * kSortCost)) return context.check();
       buckets.clear();
       for (const Histograms::Member& member : histograms.members[h]) {
         if (rows.mask(member.row)[step] != 0)
           buckets.push_back({member.upper, rows.row(member.row)[step]});
       }
-      if (!buckets.empty()) visit(h, step, buckets);
+      if (!buckets.empty()) VAGT_CHECK_OK(visit(h, step, buckets));
     }
   }
   return {};
@@ -93,21 +95,28 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
   std::unordered_map<Labels, size_t, LabelsHash> by_labels;  // φ may change its label by step
   std::vector<std::vector<size_t>> rows(results,
                                         std::vector<size_t>(histograms.labels.size(), SIZE_MAX));
-  const auto row_of = [&](size_t h, size_t which, size_t step) {
+  const auto row_of = [&](size_t h, size_t which, size_t step) -> Result<size_t> {
     if (!labelled && rows[which][h] != SIZE_MAX) return rows[which][h];
     Labels labels = delayed ? histograms.labels[h] : without_metadata(histograms.labels[h]);
     if (labelled)
       labels = LabelsBuilder(labels)
                    .set(request.label, format_openmetrics(request.arguments[which][step]))
                    .build();
-    if (!labelled) return rows[which][h] = out.add(std::move(labels), delayed);
-    const auto [it, is_new] = by_labels.try_emplace(labels, out.rows());
-    if (is_new) out.add(std::move(labels), delayed);
-    return it->second;
+    size_t row = out.rows();
+    if (labelled) {
+      row = by_labels.try_emplace(labels, row).first->second;
+    } else {
+      rows[which][h] = row;
+    }
+    if (row == out.rows()) {
+      out.add(std::move(labels), delayed);
+      VAGT_CHECK_OK(table->recount());
+    }
+    return row;
   };
   std::vector<Bucket> scratch;
   bool collided = false;  // two histograms differed in nothing but the label φ went to
-  const auto visit = [&](size_t h, size_t step, const std::vector<Bucket>& buckets) {
+  const auto visit = [&](size_t h, size_t step, const std::vector<Bucket>& buckets) -> Status {
     for (size_t which = 0; which < results; ++which) {
       scratch = buckets;
       double v = 0;
@@ -122,15 +131,15 @@ Result<std::unique_ptr<Table>> compute(Operator& input, const Request& request,
                                    forced.max_bucket, forced.max_diff);
         }
       }
-      const size_t row = row_of(h, which, step);
+      VAGT_TRY(const size_t row, row_of(h, which, step));
       collided = collided || out.mask(row)[step] != 0;
       out.row(row)[step] = v;
       out.mask(row)[step] = 1;
     }
+    return {};
   };
   VAGT_CHECK_OK(each_histogram(histograms, in, context, visit));
   if (collided) return Status::invalid("vector cannot contain metrics with the same labelset");
-  VAGT_CHECK_OK(table->recount());
   return table;
 }
 

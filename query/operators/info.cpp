@@ -78,24 +78,30 @@ Timestamp reference_time(const PlanNode& node, Timestamp step, const EvalContext
 // Info series, indexed by what identifies a target.
 class InfoSeries {
  public:
-  InfoSeries(std::vector<Timestamp> references, Duration lookback)
+  InfoSeries(std::vector<Timestamp> references, EvalContext& context)
       : references_(std::move(references)),
-        lookback_(lookback),
+        context_(context),
+        lookback_(context.options.lookback),
         index_(LabelPick({"instance", "job"}, false)) {}
+  ~InfoSeries() { context_.release(held_); }
+  InfoSeries(const InfoSeries&) = delete;
+  InfoSeries& operator=(const InfoSeries&) = delete;
 
-  Status read(const Wanted& wanted, EvalContext& context) {
+  Status read(const Wanted& wanted) {
     std::vector<Matcher> matchers = wanted.names;
     for (const auto& [name, list] : wanted.data)
       matchers.insert(matchers.end(), list.begin(), list.end());
     const auto [first, last] = std::minmax_element(references_.begin(), references_.end());
     const std::unique_ptr<tsdb::SeriesCursor> cursor =
-        context.querier->select(matchers, {*first - lookback_ + kOpenStart, *last, "info"});
+        context_.querier->select(matchers, {*first - lookback_ + kOpenStart, *last, "info"});
     SampleColumns samples;
     while (cursor->next()) {
-      VAGT_CHECK_OK(context.check());
-      VAGT_CHECK_OK(read_series(context, *cursor, samples));
+      VAGT_CHECK_OK(context_.check());
+      VAGT_CHECK_OK(read_series(context_, *cursor, samples));
       add(cursor->labels(), samples);
-      context.release(samples.size());
+      context_.release(samples.size());
+      held_ += references_.size();
+      VAGT_CHECK_OK(context_.hold(references_.size()));
     }
     return cursor->status();
   }
@@ -123,6 +129,11 @@ class InfoSeries {
     return {};
   }
   const Labels& labels(size_t series) const { return series_[series].labels; }
+  // How many info series `base` has to look at.
+  size_t count(const Labels& base) const {
+    const size_t group = index_.find(base);
+    return group == GroupIndex::kNone ? 0 : members_[group].size();
+  }
 
  private:
   static constexpr Timestamp kNever = Timestamp::min();
@@ -154,7 +165,9 @@ class InfoSeries {
   }
 
   const std::vector<Timestamp> references_;
+  EvalContext& context_;
   const Duration lookback_;
+  size_t held_ = 0;
   GroupIndex index_;
   std::vector<std::vector<size_t>> members_;
   std::vector<Entry> series_;
@@ -179,8 +192,8 @@ Result<Labels> enriched(const Labels& base, const std::vector<size_t>& infos,
 
 class Enricher {
  public:
-  Enricher(const Wanted& wanted, const InfoSeries& series, StepBatch& out)
-      : wanted_(wanted), series_(series), out_(out) {}
+  Enricher(const Wanted& wanted, const InfoSeries& series, Table& table, EvalContext& context)
+      : wanted_(wanted), series_(series), table_(table), out_(table.rows()), context_(context) {}
 
   Status add(const StepBatch& in, size_t row) {
     const Labels& base = in.labels[row];
@@ -191,6 +204,7 @@ class Enricher {
       if (in.mask(row)[step] == 0) continue;
       infos.clear();
       if (!is_info) {
+        if (!context_.may_go_on(series_.count(base))) return context_.check();
         VAGT_CHECK_OK(series_.at(base, step, infos));
         if (infos.empty() && !wanted_.allows_missing()) continue;
       }
@@ -198,6 +212,7 @@ class Enricher {
       if (known == rows.end()) {
         VAGT_TRY(Labels labels, enriched(base, infos, series_, wanted_));
         known = rows.emplace(infos, out_.add(std::move(labels), in.drop_name[row] != 0)).first;
+        VAGT_CHECK_OK(table_.recount());
       }
       out_.row(known->second)[step] = in.row(row)[step];
       out_.mask(known->second)[step] = 1;
@@ -208,7 +223,9 @@ class Enricher {
  private:
   const Wanted& wanted_;
   const InfoSeries& series_;
+  Table& table_;
   StepBatch& out_;
+  EvalContext& context_;
 };
 
 }  // namespace
@@ -221,16 +238,15 @@ Result<OperatorPtr> make_info(const PlanNode& node, const StepGrid& grid, EvalCo
     references.push_back(reference_time(node.children[0], grid.at(i), context));
   const std::shared_ptr<Operator> shared = std::move(input);
   OperatorPtr enriching = make_deferred([=, &context]() -> Result<std::unique_ptr<Table>> {
-    InfoSeries series(references, context.options.lookback);
-    VAGT_CHECK_OK(series.read(wanted, context));
+    InfoSeries series(references, context);
+    VAGT_CHECK_OK(series.read(wanted));
     auto table = std::make_unique<Table>(grid.count, context);
-    Enricher enricher(wanted, series, table->rows());
+    Enricher enricher(wanted, series, *table, context);
     StepBatch batch;
     while (true) {
       VAGT_TRY(const bool more, shared->next(batch));
       if (!more) return table;
       for (size_t row = 0; row < batch.rows(); ++row) VAGT_CHECK_OK(enricher.add(batch, row));
-      VAGT_CHECK_OK(table->recount());
     }
   });
   return make_merge(std::move(enriching), grid.count, context);

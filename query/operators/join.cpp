@@ -76,6 +76,7 @@ class Join final : public Operator {
     const StepBatch& rows = one_.rows();
     spans_.reserve(rows.rows());
     for (size_t row = 0; row < rows.rows(); ++row) {
+      if (!context_.may_go_on(steps_)) return context_.check();
       spans_.push_back(span_of(rows.mask(row)));
       const size_t group = index_.find_or_add(rows.labels[row]);
       if (group == members_.size()) members_.emplace_back();
@@ -141,6 +142,7 @@ class Join final : public Operator {
       return emit(row, group, kEveryone, out);
     // Most partners of a series that changes its labels now and then were there at other times.
     const Span own = span_of(mask);
+    if (!context_.may_go_on(partners.size())) return context_.check();
     for (size_t i = 0; i < partners.size(); ++i) {
       if (spans_[partners[i]].overlaps(own)) VAGT_CHECK_OK(emit(row, group, i, out));
     }
@@ -185,6 +187,7 @@ class Join final : public Operator {
   // of them, or with the fill value where there is nobody.
   static constexpr size_t kEveryone = SIZE_MAX - 1, kFilled = SIZE_MAX;
   Status emit(size_t row, size_t group, size_t which, StepBatch& out) {
+    if (!context_.may_go_on(steps_)) return context_.check();
     const std::vector<size_t>& partners = members_[group];
     const std::span<const uint8_t> own = std::as_const(batch_).mask(row);
     values_.assign(steps_, fill_one_.value_or(0));
@@ -228,6 +231,7 @@ class Join final : public Operator {
   // What the one side has and nobody on the many side matched.
   Status fill_group(size_t group, StepBatch& out) {
     for (size_t row : members_[group]) {
+      if (!context_.may_go_on(steps_)) return context_.check();
       const std::span<const uint8_t> present = std::as_const(one_).rows().mask(row);
       mask_.assign(present.begin(), present.end());
       if (group < matched_.size() && !matched_[group].empty()) {

@@ -82,10 +82,4 @@ double quantile_of_sorted(double q, std::span<const double> sorted) {
          sorted[static_cast<size_t>(upper)] * weight;
 }
 
-double quantile_of(double q, std::vector<double>& values) {
-  // Zeros of either sign keep their order, as in Go's sort of few values.
-  std::stable_sort(values.begin(), values.end(), value_less);
-  return quantile_of_sorted(q, values);
-}
-
 }  // namespace vagt::query

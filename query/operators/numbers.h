@@ -80,9 +80,8 @@ inline bool value_less(double a, double b) {
   return a < b;
 }
 
-// The φ-quantile of values in that order, interpolated as Prometheus does.
+// The φ-quantile of values in that order, interpolated as Prometheus does. They must have been
+// sorted stably: zeros of either sign keep their order, as in Go's sort of few values.
 double quantile_of_sorted(double q, std::span<const double> sorted);
-// Sorts `values` first.
-double quantile_of(double q, std::vector<double>& values);
 
 }  // namespace vagt::query

@@ -50,7 +50,8 @@ class RangeCall final : public Operator {
       const bool drop =
           parts_.source->drop_name() || (!keeps_name_ && context_.options.delayed_name_removal);
       const size_t row = out.add(parts_.source->labels(), drop);
-      parts_.function->run({samples.t, samples.v, lo_, hi_}, out.row(row), out.mask(row));
+      parts_.function->run({context_, samples.t, samples.v, lo_, hi_}, out.row(row), out.mask(row));
+      VAGT_CHECK_OK(context_.check());
       if (!any_present(out.mask(row))) {
         out.remove_last();
         continue;

@@ -43,10 +43,17 @@ class MatrixSource final : public RangeSource {
 
 class SubquerySource final : public RangeSource {
  public:
-  SubquerySource(OperatorPtr inner, const StepGrid& grid) : inner_(std::move(inner)), grid_(grid) {}
+  SubquerySource(OperatorPtr inner, const StepGrid& grid, EvalContext& context)
+      : inner_(std::move(inner)), grid_(grid), context_(context) {}
+  ~SubquerySource() override { context_.release(held_); }
 
   Result<bool> next() override {
     if (!inner_) return false;  // no step falls into the range
+    VAGT_CHECK_OK(context_.check());
+    if (held_ == 0) {  // a row and its samples
+      held_ = grid_.count * 2;
+      VAGT_CHECK_OK(context_.hold(held_));
+    }
     if (++row_ >= batch_.rows()) {
       VAGT_TRY(const bool more, inner_->next(batch_));
       if (!more) return false;
@@ -67,8 +74,9 @@ class SubquerySource final : public RangeSource {
  private:
   const OperatorPtr inner_;
   const StepGrid grid_;
+  EvalContext& context_;
   StepBatch batch_;
-  size_t row_ = 0;
+  size_t row_ = 0, held_ = 0;
   SampleColumns samples_;
 };
 
@@ -101,7 +109,7 @@ Result<std::unique_ptr<RangeSource>> make_range_source(const PlanNode& node, con
       inner = make_merge(std::move(inner), inner_grid.count, context);
   }
   return std::unique_ptr<RangeSource>(
-      std::make_unique<SubquerySource>(std::move(inner), inner_grid));
+      std::make_unique<SubquerySource>(std::move(inner), inner_grid, context));
 }
 
 }  // namespace vagt::query

@@ -5,6 +5,7 @@
 
 #include "query/functions.h"
 #include "query/operators/build.h"
+#include "query/operators/sort_checked.h"
 
 namespace vagt::query {
 namespace {
@@ -65,11 +66,11 @@ RowLess by_labels(std::vector<std::string> names, bool descending) {
   };
 }
 
-void reorder(StepBatch& rows, const RowLess& less) {
+void reorder(StepBatch& rows, const RowLess& less, EvalContext& context) {
   std::vector<size_t> order(rows.rows());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return less(rows, a, b); });
+  sort_checked(
+      order, [&](size_t a, size_t b) { return less(rows, a, b); }, context);
   StepBatch sorted(rows.steps());
   for (size_t from : order) {
     const size_t row = sorted.add(rows.labels[from], rows.drop_name[from] != 0);
@@ -106,7 +107,8 @@ Result<OperatorPtr> make_sort(const PlanNode& node, const StepGrid& grid, EvalCo
   return make_deferred([shared, less, &context]() -> Result<std::unique_ptr<Table>> {
     auto table = std::make_unique<Table>(1, context);
     VAGT_CHECK_OK(table->fill(*shared));
-    reorder(table->rows(), less);
+    reorder(table->rows(), less, context);
+    VAGT_CHECK_OK(context.check());
     return table;
   });
 }

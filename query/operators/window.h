@@ -15,6 +15,7 @@ namespace vagt::query {
 // The samples of one series (no stale markers) and for each step the window [lo, hi) into them.
 // Windows only ever move forward.
 struct Windows {
+  EvalContext& context;
   std::span<const Timestamp> t;
   std::span<const double> v;
   std::span<const uint32_t> lo, hi;
@@ -60,11 +61,14 @@ WindowFunctionPtr make_order_function(std::string_view name, const StepArguments
 WindowFunctionPtr make_extended_function(std::string_view name, const WindowTimes& times,
                                          bool smoothed);
 
-// Runs `visit(step, lo, hi)` over the steps whose window is not empty.
+// Runs `visit(step, lo, hi)` over the steps whose window is not empty, until the query is to stop.
 template <class Visit>
 void each_window(const Windows& windows, Visit&& visit) {
   for (size_t i = 0; i < windows.lo.size(); ++i) {
-    if (windows.hi[i] > windows.lo[i]) visit(i, size_t{windows.lo[i]}, size_t{windows.hi[i]});
+    const size_t lo = windows.lo[i], hi = windows.hi[i];
+    if (hi <= lo) continue;
+    if (!windows.context.may_go_on(hi - lo)) return;
+    visit(i, lo, hi);
   }
 }
 
@@ -78,6 +82,7 @@ void each_window_in_lanes(const Windows& windows, Add&& add, Done&& done) {
   const auto length = [&](size_t step) { return windows.hi[step] - windows.lo[step]; };
   for (size_t step = 0; step < steps;) {
     const size_t n = length(step);
+    if (!windows.context.may_go_on(n * kLanes)) return;
     bool together = n > 0 && step + kLanes <= steps;
     for (size_t lane = 1; together && lane < kLanes; ++lane) together = length(step + lane) == n;
     if (together) {

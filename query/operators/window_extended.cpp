@@ -95,7 +95,7 @@ class AnchoredCount final : public WindowFunction {
         hi_[step] = lo_[step];
       }
     });
-    count_->run({w.t, w.v, lo_, hi_}, row, mask);
+    count_->run({w.context, w.t, w.v, lo_, hi_}, row, mask);
   }
 
  private:

@@ -1,7 +1,9 @@
 // Minima, maxima and quantiles over windows.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "query/operators/sort_checked.h"
 #include "query/operators/window.h"
 
 namespace vagt::query {
@@ -63,13 +65,15 @@ class QuantileOverTime final : public WindowFunction {
     sorted_.clear();
     size_t from = 0, to = 0;  // the samples in sorted_
     each_window(w, [&](size_t step, size_t lo, size_t hi) {
-      if (lo >= to || hi - lo < kWorthKeeping) {
-        sorted_.assign(w.v.begin() + static_cast<std::ptrdiff_t>(lo),
-                       w.v.begin() + static_cast<std::ptrdiff_t>(hi));
-        std::stable_sort(sorted_.begin(), sorted_.end(), value_less);
-      } else {
+      const std::span<const double> window = w.v.subspan(lo, hi - lo);
+      if (lo >= to || window.size() < kWorthKeeping) {
+        sorted_.assign(window.begin(), window.end());
+        sort_checked(sorted_, value_less, w.context);
+      } else if ((lo - from) + (hi - to) <= kOneByOne) {
         for (; from < lo; ++from) remove(w.v[from]);
         for (; to < hi; ++to) insert(w.v[to]);
+      } else {
+        exchange(w.v.subspan(from, lo - from), w.v.subspan(to, hi - to), w.context);
       }
       from = lo;
       to = hi;
@@ -79,7 +83,7 @@ class QuantileOverTime final : public WindowFunction {
   }
 
  private:
-  static constexpr size_t kWorthKeeping = 8;
+  static constexpr size_t kWorthKeeping = 8, kOneByOne = 16;
 
   void insert(double v) {
     sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), v, value_less), v);
@@ -88,8 +92,23 @@ class QuantileOverTime final : public WindowFunction {
     sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), v, value_less));
   }
 
+  // Many at once in two walks. Of equal values those that came first leave first.
+  void exchange(std::span<const double> leaving, std::span<const double> entering,
+                EvalContext& context) {
+    moving_.assign(leaving.begin(), leaving.end());
+    sort_checked(moving_, value_less, context);
+    kept_.clear();
+    std::set_difference(sorted_.begin(), sorted_.end(), moving_.begin(), moving_.end(),
+                        std::back_inserter(kept_), value_less);
+    moving_.assign(entering.begin(), entering.end());
+    sort_checked(moving_, value_less, context);
+    sorted_.clear();
+    std::merge(kept_.begin(), kept_.end(), moving_.begin(), moving_.end(),
+               std::back_inserter(sorted_), value_less);
+  }
+
   const std::vector<double> q_;
-  std::vector<double> sorted_;
+  std::vector<double> sorted_, kept_, moving_;
 };
 
 // Median absolute deviation from the median; one NaN in the window makes it NaN.
@@ -99,14 +118,16 @@ class MadOverTime final : public WindowFunction {
     each_window(w, [&](size_t step, size_t lo, size_t hi) {
       const std::span<const double> window = w.v.subspan(lo, hi - lo);
       values_.assign(window.begin(), window.end());
-      const double median = quantile_of(0.5, values_);
+      sort_checked(values_, value_less, w.context);
+      const double median = quantile_of_sorted(0.5, values_);
       values_.clear();
       bool nan = false;
       for (double v : window) {
         nan = nan || std::isnan(v);
         values_.push_back(std::abs(v - median));
       }
-      row[step] = nan ? normal_nan() : quantile_of(0.5, values_);
+      sort_checked(values_, value_less, w.context);
+      row[step] = nan ? normal_nan() : quantile_of_sorted(0.5, values_);
       mask[step] = 1;
     });
   }

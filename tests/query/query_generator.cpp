@@ -238,26 +238,27 @@ std::string QueryGenerator::other_call(int depth) {
 std::string QueryGenerator::aggregate(int depth) {
   const std::string by =
       pick({"", " by (i)", " by (i, k)", " without (k)", " by (k)", " without ()"});
-  switch (below(5)) {
+  switch (below(4)) {
     case 0:
-      return pick({"min", "max", "count", "group"}) + by + "(" + vector(depth - 1) + ")";
+      return pick({"count", "group"}) + by + "(" + vector(depth - 1) + ")";
     case 1:
-      return "quantile" + by + "(" + pick({"0.4", "0", "1", "-1", scalar().c_str()}) + ", " +
-             vector(depth - 1) + ")";
-    case 2:
       return pick({"topk", "bottomk"}) + by + "(" + pick({"1", "2", "5", "0"}) + ", " +
              vector(depth - 1) + ")";
-    case 3:
+    case 2:
       return "count_values" + by + "(" + pick({"\"v\"", "\"k\""}) + ", " + vector(depth - 1) + ")";
     default:
       break;
   }
-  // What is added up comes in series order on both sides, or the last bit may differ.
+  // What is added up comes in series order on both sides, or the last bit may differ; and among
+  // zeros of both signs the first one is the largest and the smallest.
   ++ordered_;
   const std::string inner = vector(depth - 1);
   --ordered_;
   if (below(6) == 0) return "limitk" + by + "(2, " + inner + ")";
-  return pick({"sum", "avg", "sum", "avg", "stddev", "stdvar"}) + by + "(" + inner + ")";
+  if (below(6) == 0)
+    return "quantile" + by + "(" + pick({"0.4", "0", "1", "-1", scalar().c_str()}) + ", " + inner +
+           ")";
+  return pick({"sum", "avg", "min", "max", "stddev", "stdvar"}) + by + "(" + inner + ")";
 }
 
 }  // namespace vagt::query
