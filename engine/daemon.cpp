@@ -178,7 +178,7 @@ struct Daemon::Parts {
       std::make_shared<const api::RunningRules>();
   std::atomic<int64_t> evaluation_interval_ms{60'000};
   std::atomic<bool> ready{false}, quit{false}, external_alertmanagers{false},
-      builtin_configured{false};
+      alertmanagers_looked_for{false}, builtin_configured{false};
 
   std::unique_ptr<tsdb::RocksStore> store;
   net::HttpClient http{net::HttpClient::Options{.user_agent = fmt::format("vagtd/{}", kVersion)}};
@@ -220,7 +220,14 @@ void Daemon::Parts::make_parts(const Configuration& configuration) {
       notify_options(flags, store->state(), clock, *transport, registry, log));
   external = std::make_unique<notify::ExternalAlertmanagers>(
       external_options(flags, http, clock, registry, log));
-  fanout = std::make_unique<AlertFanout>(nullptr, *external);
+  AlertFanout::Options alerts;
+  alerts.user_agent = fmt::format("vagtd/{}", kVersion);
+  alerts.log = log.with_component("alerting");
+  alerts.counted = [this](size_t alertmanagers) {
+    external_alertmanagers = alertmanagers > 0;
+    metrics.nobody_paged(!nobody_paged().empty());
+  };
+  fanout = std::make_unique<AlertFanout>(std::move(alerts), *external, registry);
   builtin_alerts = std::make_unique<BuiltinAlerts>(store_alerts(*store), clock, *fanout, registry);
   builtin_alerts->set_generator_url(guess_external_url(flags));
   rules = std::make_unique<rules::RuleManager>(
@@ -247,8 +254,8 @@ Status Daemon::Parts::apply(Configuration configuration) {
                        prometheus.global.rule_query_offset};
   VAGT_CHECK_OK(rules->apply(std::move(configuration.rules), running->settings));
   builtin_alerts->set_external_labels(prometheus.global.external_labels);
-  external_alertmanagers = AlertFanout::external_count(*alerting) > 0;
   builtin_configured = builtin;
+  alertmanagers_looked_for = AlertFanout::has_discovery(*alerting);
   fanout->apply(std::move(alerting), builtin ? notify.get() : nullptr);
   evaluation_interval_ms = prometheus.global.evaluation_interval.count();
   const tsdb::Retention kept = retention(flags, prometheus.storage);
@@ -266,6 +273,7 @@ Status Daemon::Parts::apply(Configuration configuration) {
 std::string Daemon::Parts::nobody_paged() const {
   if (external_alertmanagers) return "";
   if (builtin_configured) return notify->nobody_paged();
+  if (alertmanagers_looked_for) return "no Alertmanager has been discovered yet";
   return "neither --alertmanager.config nor alerting: names a receiver";
 }
 

@@ -1,6 +1,11 @@
 #include "engine/alert_fanout.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "tests/support/status_matchers.h"
 
@@ -33,9 +38,17 @@ class AlertFanoutTest : public ::testing::Test {
     fanout_.publish({&alert, 1});
   }
 
+  // Whether the Alertmanagers become these, in time.
+  bool becomes(const std::vector<std::string>& urls) {
+    for (int i = 0; i < 5000 && external_.urls() != urls; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return external_.urls() == urls;
+  }
+
   Recorder builtin_;
+  base::Registry registry_;
   notify::ExternalAlertmanagers external_{{}};
-  AlertFanout fanout_{nullptr, external_};
+  AlertFanout fanout_{{}, external_, registry_};
 };
 
 TEST_F(AlertFanoutTest, NothingLeavesBeforeTheFirstConfiguration) {
@@ -69,6 +82,34 @@ TEST_F(AlertFanoutTest, AddressesBecomeUrlsOnceEach) {
       "'b:9093']}],\n"
       "       relabel_configs: [{action: drop, source_labels: [__address__], regex: 'b:.*'}]}\n");
   EXPECT_THAT(external_.urls(), ElementsAre("https://a:9093/am/api/v2/alerts"));
+}
+
+TEST_F(AlertFanoutTest, AlertmanagersAreDiscovered) {
+  const std::string file = ::testing::TempDir() + "ams." + std::to_string(::getpid()) + ".yml";
+  const auto write = [&file](const std::string& text) {
+    std::ofstream(file + ".new") << text;
+    std::filesystem::rename(file + ".new", file);
+  };
+  const std::string yaml =
+      "alerting:\n"
+      "  alertmanagers:\n"
+      "    - {static_configs: [{targets: ['s:9093']}], file_sd_configs: [{files: ['" +
+      file +
+      "']}],\n"
+      "       relabel_configs: [{source_labels: [zone], regex: b, action: drop}]}\n";
+  write("[{targets: ['a:9093']}, {targets: ['b:9093'], labels: {zone: b}}]");
+  configure(yaml);
+  EXPECT_TRUE(becomes({"http://s:9093/api/v2/alerts", "http://a:9093/api/v2/alerts"}));
+  // What is discovered and is no address is passed over.
+  write("[{targets: ['c:9093', 'd:9093/am']}]");
+  EXPECT_TRUE(becomes({"http://s:9093/api/v2/alerts", "http://c:9093/api/v2/alerts"}));
+  write("[{");  // malformed: the last ones stay, also through a reload
+  configure(yaml + "  alert_relabel_configs: [{action: labeldrop, regex: replica}]\n");
+  EXPECT_TRUE(becomes({"http://s:9093/api/v2/alerts", "http://c:9093/api/v2/alerts"}));
+  std::filesystem::remove(file);
+  EXPECT_TRUE(becomes({"http://s:9093/api/v2/alerts"}));
+  configure("alerting: {}\n");
+  EXPECT_THAT(external_.urls(), IsEmpty());
 }
 
 TEST_F(AlertFanoutTest, AnAddressWithAPathIsRefused) {
