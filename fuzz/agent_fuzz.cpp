@@ -35,7 +35,7 @@ void kernel_log(std::string_view text) {
 }
 
 void gpus(MetricSink& sink, vagt::Result<GpuSnapshot> snapshot) {
-  if (snapshot) write_gpus(sink, *snapshot, "host");
+  if (snapshot) write_gpus(sink, *snapshot, HostLabel{"Hostname", "host"});
 }
 
 void ipmi(MetricSink& sink, std::string_view text) {
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       GpuSnapshot snapshot;
       read_nvlink_status(text, snapshot);
       read_nvlink_errors(text, snapshot);
-      write_gpus(sink, snapshot, "host");
+      write_gpus(sink, snapshot, HostLabel{"Hostname", "host"});
       break;
     }
     case 4:

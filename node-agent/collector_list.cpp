@@ -42,6 +42,7 @@ constexpr CollectorKind kKinds[] = {
     in_background("ipmi", make_ipmi, std::chrono::seconds(60), std::chrono::seconds(200)),
     in_scrape("kernel", make_kernel),
     in_background("kernel_log", make_kernel_log, std::chrono::seconds(5), std::chrono::seconds(5)),
+    in_background("links", make_links, std::chrono::seconds(60), std::chrono::seconds(20)),
     in_scrape("loadavg", make_loadavg),
     in_scrape("mdadm", make_mdadm),
     in_scrape("meminfo", make_meminfo),

@@ -38,8 +38,9 @@ struct FilterTexts {
 struct Raw {
   FilterTexts filters;
   std::string ipmi_arguments, mount_timeout = "5s", log_level = "info", log_format = "logfmt";
-  std::string reboot_ttl = "15m";
-  std::vector<std::string> compat;
+  std::string reboot_ttl = "15m", gpu_compat, ipmi_config;
+  std::string snapshot_every = "15s", snapshot_for = "0s";
+  std::vector<std::string> compat, link_speeds;
   std::string systemd_include, systemd_exclude;
   std::string ethtool_include, ethtool_exclude, ethtool_metrics = ".*";
   bool disable_defaults = false, ignore_invalid_speed = false, disable_exporter_metrics = false;
@@ -102,6 +103,8 @@ void add_sources(CLI::App& app, Sources& s) {
            "Recorded `smartctl --json`: FILE or DIR");
   add_text(app, "--fixture.nvme", s.fixtures.nvme, "Recorded `nvme ocp smart-add-log -o json`");
   add_text(app, "--fixture.docker", s.fixtures.docker, "Recorded `docker inspect`: FILE or DIR");
+  add_text(app, "--fixture.ethtool", s.fixtures.ethtool,
+           "Recorded statistics of network drivers: DEVICE<TAB>STATISTIC<TAB>value lines");
   add_text(app, "--fixture.kmsg", s.fixtures.kmsg,
            "Recorded kernel log: /dev/kmsg records or dmesg");
 }
@@ -134,6 +137,14 @@ Status take_filters(const Raw& raw, Filters& out) {
   VAGT_TRY(out.systemd_units, NameFilter::make(raw.systemd_include, raw.systemd_exclude));
   VAGT_TRY(out.ethtool_devices, NameFilter::make(raw.ethtool_include, raw.ethtool_exclude));
   VAGT_TRY(out.ethtool_metrics, NameFilter::make(raw.ethtool_metrics, ""));
+  for (const std::string& text : raw.link_speeds) {
+    const size_t equals = text.find('=');
+    const auto megabits =
+        to_number(std::string_view(text).substr(std::min(equals + 1, text.size())));
+    if (equals == 0 || equals == std::string::npos || !megabits || !(*megabits > 0))
+      return Status::invalid("--collector.links.speed: not DEVICE=MBITS: " + text);
+    out.link_speeds[text.substr(0, equals)] = *megabits;
+  }
   VAGT_TRY(out.mount_timeout, parse_duration(raw.mount_timeout));
   return {};
 }
@@ -188,8 +199,14 @@ Status finish(const Raw& raw, Options& options) {
   std::string_view rest = raw.ipmi_arguments;
   for (auto word = next_word(rest); !word.empty(); word = next_word(rest))
     options.filters.ipmi_arguments.emplace_back(word);
+  if (!raw.gpu_compat.empty() && raw.gpu_compat != "nvidia_smi")
+    return Status::invalid("--gpu.compat must be nvidia_smi, not " + raw.gpu_compat);
+  options.filters.gpu_aliases = !raw.gpu_compat.empty();
+  const std::string& label = options.filters.gpu_hostname_label;
+  if (label != "Hostname" && label != "hostname")
+    return Status::invalid("--gpu.hostname-label must be Hostname or hostname, not " + label);
   options.exporter_metrics = !raw.disable_exporter_metrics;
-  options.sources.once = options.collect_once;
+  options.sources.once = options.collect_once || (options.snapshot && raw.snapshot_for == "0s");
   for (const CollectorKind& kind : collector_kinds()) {
     const auto said = raw.switched.find(std::string(kind.name));
     const bool on =
@@ -197,6 +214,12 @@ Status finish(const Raw& raw, Options& options) {
     if (on) options.collectors.emplace_back(kind.name);
   }
   for (const std::string& compat : raw.compat) VAGT_CHECK_OK(take_compat(compat, options));
+  if (!raw.ipmi_config.empty()) {
+    VAGT_TRY(options.bmc_modules, load_bmc_modules(raw.ipmi_config));
+  }
+  VAGT_TRY(options.snapshot_every, parse_duration(raw.snapshot_every));
+  VAGT_TRY(options.snapshot_for, parse_duration(raw.snapshot_for));
+  if (options.snapshot_every <= Duration(0)) return Status::invalid("--every must be above 0");
   VAGT_TRY(options.reboot_ttl, parse_duration(raw.reboot_ttl));
   return take_filters(raw, options.filters);
 }
@@ -224,6 +247,9 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
            "Directory of *.prom files to add to the page");
   add_text(app, "--collector.ipmi.arguments", raw.ipmi_arguments,
            "Arguments of ipmitool for another BMC: '-I lanplus -H bmc -U user -f file'");
+  add_text(app, "--ipmi.config", raw.ipmi_config,
+           "File of [MODULE]s for /ipmi?target=HOST&module=NAME: user, password_file, interface, "
+           "privilege, cipher_suite, psus_expected, psus_required");
   app.add_option("--collector.ipmi.psus-expected", options.filters.psus_expected,
                  "Power supplies this server should have (default: the most ever seen)");
   app.add_option("--collector.ipmi.psus-required", options.filters.psus_required,
@@ -237,6 +263,16 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
                "DCGM_FI_PROF_* ratios of Hopper and later (sampling costs a little)");
   app.add_flag("--gpu.pcie-throughput", options.filters.gpu_pcie_throughput,
                "PCIe throughput (each reading takes 40 ms per GPU)");
+  app.add_flag("--gpu.jobs", options.filters.gpu_jobs,
+               "vagt_gpu_job_*: GPU processes by user, unit, container, Slurm job and pod");
+  app.add_flag("--gpu.xid-labels", options.filters.gpu_xid_labels,
+               "err_code and err_msg on DCGM_FI_DEV_XID_ERRORS, as newer dcgm-exporters have them");
+  app.add_flag("--gpu.xid-count", options.filters.gpu_xid_window,
+               "DCGM_EXP_XID_ERRORS_COUNT: XID errors of the last 5 min");
+  add_text(app, "--gpu.hostname-label", options.filters.gpu_hostname_label,
+           "Label with the host's name on DCGM_*: Hostname (dcgm-exporter 3) or hostname (4)");
+  add_text(app, "--gpu.compat", raw.gpu_compat,
+           "nvidia_smi: the names of nvidia_gpu_exporter besides");
   app.add_option("--gpu.expected", options.filters.gpus_expected,
                  "GPUs this server should have (default: all that were seen since boot)");
   add_text(app, "--collector.systemd.unit-include", raw.systemd_include,
@@ -247,6 +283,9 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
   add_text(app, "--collector.ethtool.device-exclude", raw.ethtool_exclude, "Devices not to ask");
   add_text(app, "--collector.ethtool.metrics-include", raw.ethtool_metrics,
            "Statistics of the ethtool collector to keep");
+  app.add_option("--collector.links.speed", raw.link_speeds,
+                 "DEVICE=MBITS a link should have, such as ens1=400000; repeatable")
+      ->allow_extra_args(false);
   add_text(app, "--collector.ntp.server", options.filters.ntp_server, "NTP server to compare with");
   add_text(app, "--log.level", raw.log_level, "debug, info, warn or error");
   add_text(app, "--log.format", raw.log_format, "logfmt or json");
@@ -257,6 +296,10 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
                  "Serve some collectors on their exporter's port too: 9100, 9400, 9290, 9633, or "
                  "COLLECTOR[,COLLECTOR]@ADDRESS; repeatable")
       ->allow_extra_args(false);
+  CLI::App* snapshot = app.add_subcommand(
+      "snapshot", "Print pages with their times, to be imported by a server out of reach");
+  add_text(*snapshot, "--every", raw.snapshot_every, "Time between two pages");
+  add_text(*snapshot, "--for", raw.snapshot_for, "How long to go on; 0s: one page");
   CLI::App* collect = app.add_subcommand("collect", "Print the page once and exit");
   CLI::App* doctor =
       app.add_subcommand("doctor", "Say whether the GPU driver survives a reboot, and what to do");
@@ -278,6 +321,7 @@ bool parse_flags(int argc, const char* const* argv, Options& options, Exit& exit
     return false;
   }
   options.collect_once = collect->parsed();
+  options.snapshot = snapshot->parsed();
   options.doctor = doctor->parsed();
   options.reboot = reboot->parsed();
   options.mark_reboot = mark->parsed() || options.reboot;

@@ -14,8 +14,6 @@
 namespace vagt::agent {
 namespace {
 
-constexpr size_t kMaxFile = 16u << 20;
-
 // What a file says once the device or sysctl behind it is gone; another may have its name by now.
 bool is_stale(int error) {
   return error == ENODEV || error == ENOENT || error == ENXIO || error == ESTALE || error == ESRCH;
@@ -34,7 +32,7 @@ void KeptFile::close_now() {
 }
 
 bool KeptFile::open_now() {
-  fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  fd_ = open_regular(path_);
   if (fd_ < 0) return false;
   struct statfs info {};
   keeps_ =
@@ -44,7 +42,8 @@ bool KeptFile::open_now() {
 
 Status KeptFile::failure(int error) const {
   const Code code = error == ENOENT || error == ENOTDIR ? Code::NotFound : Code::Io;
-  return Status(code, fmt::format("{}: {}", path_, std::strerror(error)));
+  const char* reason = error == EINVAL ? "not a regular file" : std::strerror(error);
+  return Status(code, fmt::format("{}: {}", path_, reason));
 }
 
 long KeptFile::read_at(char* buffer, size_t size, size_t offset) {
@@ -67,7 +66,7 @@ long KeptFile::read_at(char* buffer, size_t size, size_t offset) {
 Status KeptFile::read(std::string& out) {
   out.clear();
   char buffer[32768];
-  while (out.size() < kMaxFile) {
+  while (true) {
     const long n = read_at(buffer, sizeof buffer, out.size());
     if (n < 0) {
       const int error = errno;
@@ -77,6 +76,11 @@ Status KeptFile::read(std::string& out) {
     }
     if (n == 0) break;
     out.append(buffer, static_cast<size_t>(n));
+    if (out.size() > kMaxFile) {
+      std::string().swap(out);  // gives the memory back, too
+      close_now();
+      return failure(EFBIG);
+    }
   }
   if (!keeps_) close_now();
   return {};

@@ -18,8 +18,8 @@ class KeptFile {
   KeptFile(KeptFile&& other) noexcept;
   KeptFile& operator=(KeptFile&&) = delete;
 
-  // The whole of it into `out`, which keeps its capacity. Io, NotFound: with path and reason. At
-  // most 16 MiB.
+  // The whole of it into `out`, which keeps its capacity. Io, NotFound: with path and reason;
+  // Io: not a regular file, or larger than kMaxFile (sources.h).
   Status read(std::string& out);
   // First line without surrounding blanks, as a view into `out`; nullopt: unreadable.
   std::optional<std::string_view> line(std::string& out);

@@ -1,5 +1,6 @@
 // vagt-agent: parses flags and serves, or prints, one page of metrics.
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +11,7 @@
 #include "node-agent/page_server.h"
 #include "node-agent/reboot/marker.h"
 #include "node-agent/reboot/readiness.h"
+#include "node-agent/snapshot.h"
 #include "node-agent/state_file.h"
 
 namespace {
@@ -35,6 +37,7 @@ int fail(const base::Logger& log, const Status& status) {
 
 int serve(agent::Agent& agent, const agent::Options& options, const sigset_t& stop_signals) {
   const base::Logger& log = options.sources.log;
+  options.sources.state->check(options.sources.state_dir, log.with_component("state"));
   auto server = agent::PageServer::start(agent, options);
   if (!server) return fail(log, server.error());
   agent.start();
@@ -68,6 +71,12 @@ int mark_reboot(const agent::Options& options) {
     std::fprintf(stderr, "vagt-agent: %s\n", status.message().c_str());
     return 1;
   }
+  // Written by root, read by the agent, which runs as the directory's owner.
+  struct stat directory {};
+  if (stat(options.sources.state_dir.c_str(), &directory) == 0 &&
+      chown(path.c_str(), directory.st_uid, directory.st_gid) != 0)
+    std::fprintf(stderr, "vagt-agent: %s stays %u's: the agent may not be able to read it\n",
+                 path.c_str(), geteuid());
   std::printf("%s written\n", path.c_str());
   if (!options.reboot) return 0;
   execlp("systemctl", "systemctl", "reboot", nullptr);
@@ -93,6 +102,10 @@ int main(int argc, char** argv) {
   options.sources.log = base::make_stderr_logger(options.log_level, options.log_format);
   auto made = agent::Agent::make(options);
   if (!made) return fail(options.sources.log, made.error());
+  if (options.snapshot) {
+    const Status status = agent::write_snapshots(**made, options, stop_signals);
+    return status.ok() ? 0 : fail(options.sources.log, status);
+  }
   if (!options.collect_once) return serve(**made, options, stop_signals);
   const std::string page = (*made)->collect_once();
   const bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "node-agent/bmc/remote.h"
 #include "node-agent/collectors/collectors.h"
 #include "node-agent/sources.h"
 
@@ -15,6 +16,9 @@ struct Options {
   bool collect_once = false;  // `vagt-agent collect`
   bool doctor = false;        // `vagt-agent doctor`
   bool mark_reboot = false, reboot = false;
+  bool snapshot = false;                                               // `vagt-agent snapshot`
+  Duration snapshot_every = std::chrono::seconds(15), snapshot_for{};  // for 0: one page
+  std::map<std::string, BmcModule> bmc_modules;                        // of --ipmi.config
   std::string reboot_reason;
   Duration reboot_ttl = std::chrono::minutes(15);
   std::vector<std::string> listen = {":9500"};

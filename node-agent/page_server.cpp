@@ -23,6 +23,16 @@ std::string front_page(const std::vector<std::string_view>& collectors) {
   return page + "</ul></body></html>\n";
 }
 
+const char* page_type(bool open_metrics) {
+  return open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                      : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+bool is_local(std::string_view remote) {
+  return remote.substr(0, 4) == "127." || remote.substr(0, 6) == "[::1]:" ||
+         remote.substr(0, 12) == "[::ffff:127.";
+}
+
 std::vector<std::string> values_of(const net::ServerRequest& request, std::string_view name) {
   std::vector<std::string> out;
   for (const std::string_view value : request.param_all(name)) out.emplace_back(value);
@@ -34,7 +44,9 @@ std::vector<std::string> values_of(const net::ServerRequest& request, std::strin
 PageServer::PageServer(Agent& agent, const Options& options)
     : agent_(agent),
       log_(options.sources.log),
+      clock_(*options.sources.clock),
       kernel_lines_(options.sources.kernel_lines),
+      gpus_(options.sources.gpus),
       scrapes_({"scrape", 1, 64, 0}) {}
 
 PageServer::~PageServer() {
@@ -50,6 +62,8 @@ std::vector<uint16_t> PageServer::ports() const {
 
 Result<std::unique_ptr<PageServer>> PageServer::start(Agent& agent, const Options& options) {
   std::unique_ptr<PageServer> server(new PageServer(agent, options));
+  if (!options.bmc_modules.empty())
+    server->bmcs_ = std::make_unique<RemoteBmcs>(options.bmc_modules, options.sources);
   VAGT_CHECK_OK(server->listen(options.listen, {}));
   for (const Options::CompatListen& compat : options.compat_listen)
     VAGT_CHECK_OK(server->listen({compat.address}, compat.collectors));
@@ -87,6 +101,42 @@ void PageServer::kernel_log(const net::ServerRequest& request, net::Respond resp
   respond(std::move(response));
 }
 
+// While handles of NVML are open a GPU cannot be reset, nor the driver unloaded.
+net::ServerResponse PageServer::release_gpus(const net::ServerRequest& request) const {
+  if (request.method != "POST") return net::ServerResponse::text(405, "Method Not Allowed\n");
+  if (!is_local(request.remote))
+    return net::ServerResponse::text(403, "only from this host itself\n");
+  const auto seconds = to_uint(request.param("seconds").value_or("300"));
+  if (!seconds || *seconds > 3600)
+    return net::ServerResponse::text(400, "seconds: a number from 0 to 3600\n");
+  gpus_->release_until(clock_.now() + std::chrono::seconds(*seconds));
+  return net::ServerResponse::text(
+      200, *seconds == 0
+               ? "The driver is used again.\n"
+               : fmt::format("Within 10 s the driver is let go of, for {} s.\n", *seconds));
+}
+
+void PageServer::remote_bmc(const net::ServerRequest& request, net::Respond respond) {
+  const bool open_metrics = wants_open_metrics(request);
+  const auto done = [this, open_metrics, respond = std::move(respond)](Result<std::string> page) {
+    net::ServerResponse response;
+    if (page) {
+      response.content_type = page_type(open_metrics);
+      response.body = std::move(page).value();
+    } else {
+      const Code code = page.error().code();
+      const bool ours = code == Code::Unavailable || code == Code::LimitExceeded;
+      response = net::ServerResponse::text(ours ? 503 : 400, page.error().message() + '\n');
+    }
+    agent_.count_request(response.status);
+    respond(std::move(response));
+  };
+  if (bmcs_ == nullptr)
+    return done(Status::invalid("no BMCs of other hosts without --ipmi.config"));
+  bmcs_->ask(std::string(request.param("target").value_or("")),
+             std::string(request.param("module").value_or("default")), open_metrics, done);
+}
+
 void PageServer::handle(const std::vector<std::string>& collectors,
                         std::shared_ptr<const net::ServerRequest> request, net::Respond respond) {
   const auto answer = [this, &respond](net::ServerResponse response) {
@@ -94,10 +144,12 @@ void PageServer::handle(const std::vector<std::string>& collectors,
     respond(std::move(response));
   };
   const std::string_view path = request->path;
+  if (path == "/-/gpu/release") return answer(release_gpus(*request));
   if (request->method != "GET" && request->method != "HEAD")
     return answer(net::ServerResponse::text(405, "Method Not Allowed\n"));
   if (path == "/-/healthy")
     return answer(net::ServerResponse::text(200, "vagt-agent is healthy.\n"));
+  if (path == "/ipmi") return remote_bmc(*request, std::move(respond));
   if (path == "/api/v1/kernel-log") return kernel_log(*request, std::move(respond));
   if (path == "/") {
     net::ServerResponse page;
@@ -124,9 +176,7 @@ void PageServer::scrape(const net::ServerRequest& request, Selection selection,
       agent_.page(selection, open_metrics ? PageFormat::OpenMetrics : PageFormat::Text);
   net::ServerResponse response;
   if (page) {
-    response.content_type = open_metrics
-                                ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-                                : "text/plain; version=0.0.4; charset=utf-8";
+    response.content_type = page_type(open_metrics);
     response.body = std::move(page).value();
   } else {
     response = net::ServerResponse::text(

@@ -53,6 +53,8 @@ SelfMetrics::SelfMetrics(const Options& options)
     : exporter_metrics_(options.exporter_metrics),
       compat_build_info_(options.compat_build_info),
       can_read_kmsg_(access("/dev/kmsg", R_OK) == 0),
+      state_dir_(options.sources.state_dir),
+      state_(options.sources.state),
       sink_(std::make_shared<MetricSink>()) {}
 
 void SelfMetrics::count_request(int status) {
@@ -76,6 +78,10 @@ std::shared_ptr<const MetricSink> SelfMetrics::collect(const std::vector<Collect
       sink_->gauge("vagt_capability", "What the agent is allowed to do (1) or not (0).");
   capability.add({{"capability", "dev_kmsg"}}, can_read_kmsg_ ? 1 : 0);
   capability.add({{"capability", "root"}}, geteuid() == 0 ? 1 : 0);
+  const bool keeps = state_->good() && access(state_dir_.c_str(), W_OK | X_OK) == 0;
+  capability.add({{"capability", "state_dir"}}, keeps ? 1 : 0);
+  sink_->counter("vagt_state_write_errors_total", "Times that the agent's state was not kept.")
+      .add(static_cast<double>(state_->failures()));
   Family& requests = sink_->counter("vagt_http_requests_total", "HTTP answers by status code.");
   base::MutexLock lock(mutex_);
   for (const auto& [code, count] : requests_)

@@ -29,6 +29,8 @@ class SelfMetrics {
 
   const bool exporter_metrics_, compat_build_info_;
   const bool can_read_kmsg_;
+  const std::string state_dir_;
+  const std::shared_ptr<StateHealth> state_;
   std::shared_ptr<MetricSink> sink_;
   KeptFile stat_{"/proc/self/stat"};
   std::string text_;

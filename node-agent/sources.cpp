@@ -16,13 +16,14 @@
 namespace vagt::agent {
 namespace {
 
-constexpr size_t kMaxFile = 16u << 20;
+constexpr size_t kMaxNames = 200'000;  // of one directory
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
 Status file_error(const std::string& path, int error) {
   const Code code = error == ENOENT || error == ENOTDIR ? Code::NotFound : Code::Io;
-  return Status(code, fmt::format("{}: {}", path, std::strerror(error)));
+  const char* reason = error == EINVAL ? "not a regular file" : std::strerror(error);
+  return Status(code, fmt::format("{}: {}", path, reason));
 }
 
 }  // namespace
@@ -54,21 +55,37 @@ bool NameFilter::keeps(std::string_view name) const {
   return exclude_ == nullptr || !exclude_->matches(name);
 }
 
+int open_regular(const std::string& path) {
+  // Without O_NONBLOCK opening a FIFO waits for a writer that may never come.
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return fd;
+  close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
 Status read_file(const std::string& path, std::string& out) {
   out.clear();
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_regular(path);
   if (fd < 0) return file_error(path, errno);
   size_t size = 0;
   int error = 0;
-  while (size < kMaxFile) {
+  while (true) {
     out.resize(std::max<size_t>(out.capacity(), size + 4096));
     const ssize_t n = read(fd, out.data() + size, out.size() - size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) error = errno;
     if (n <= 0) break;
     size += static_cast<size_t>(n);
+    if (size > kMaxFile) {
+      error = EFBIG;
+      break;
+    }
   }
   close(fd);
+  if (error == EFBIG) std::string().swap(out);  // gives the memory back, too
   out.resize(error == 0 ? size : 0);
   return error == 0 ? Status() : file_error(path, error);
 }
@@ -82,7 +99,7 @@ std::optional<std::string> read_line(const std::string& path) {
 
 std::optional<double> read_number(const std::string& path) {
   // One short read without a heap buffer: sysfs collectors do this thousands of times.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_regular(path);
   if (fd < 0) return std::nullopt;
   char buffer[64];
   const ssize_t n = read(fd, buffer, sizeof buffer);
@@ -96,7 +113,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   DIR* dir = opendir(path.c_str());
   if (dir == nullptr) return names;
   while (const dirent* entry = readdir(dir))
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    if (entry->d_name[0] != '.' && names.size() < kMaxNames) names.emplace_back(entry->d_name);
   closedir(dir);
   std::sort(names.begin(), names.end());
   return names;

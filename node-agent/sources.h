@@ -14,13 +14,14 @@
 #include "base/time.h"
 #include "node-agent/gpu/directory.h"
 #include "node-agent/kernel_log/ring.h"
+#include "node-agent/state_file.h"
 
 namespace vagt::agent {
 
 // Files that stand in for what is not a path; empty: ask the system.
 struct Fixtures {
   std::string statfs, uname, adjtimex, mtimes, hostname;
-  std::string nvidia_smi, kmsg, ipmi, smartctl, nvme, docker;
+  std::string nvidia_smi, kmsg, ipmi, smartctl, nvme, docker, ethtool;
   std::vector<std::string> nvlink;  // `nvlink -s` first, then `nvlink -e`
 };
 
@@ -31,6 +32,7 @@ struct Sources {
   std::string nvml_library;  // "": libnvidia-ml.so.1
   Fixtures fixtures;
   std::shared_ptr<KernelLogRing> kernel_lines = std::make_shared<KernelLogRing>();
+  std::shared_ptr<StateHealth> state = std::make_shared<StateHealth>();
   std::shared_ptr<GpuDirectory> gpus = std::make_shared<GpuDirectory>();
   bool once = false;  // `collect`: a result late is better than none
   const Clock* clock = nullptr;
@@ -56,14 +58,20 @@ class NameFilter {
   std::shared_ptr<const Regex> include_, exclude_;
 };
 
-// Whole file into `out` (which keeps its capacity). Io, NotFound: with path and reason. At most
-// 16 MiB.
+// No file is read beyond this: what is larger is an error, not cut.
+constexpr size_t kMaxFile = 16u << 20;
+
+// A descriptor for reading a regular file; -1 with errno, EINVAL where it is something else. Never
+// waits: a FIFO or a device in a file's place must not hold up a scrape.
+int open_regular(const std::string& path);
+// Whole file into `out` (which keeps its capacity). Io, NotFound: with path and reason; Io: not a
+// regular file, or larger than kMaxFile.
 Status read_file(const std::string& path, std::string& out);
 // First line without surrounding blanks; nullopt: unreadable.
 std::optional<std::string> read_line(const std::string& path);
 // Decimal number that is all of the file; nullopt: unreadable or something else.
 std::optional<double> read_number(const std::string& path);
-// Names in a directory, sorted, without dot files; empty when it cannot be read.
+// Names in a directory, sorted, without dot files, at most 200 000; empty when it cannot be read.
 std::vector<std::string> list_directory(const std::string& path);
 bool exists(const std::string& path);
 // Last component of a symbolic link's target; "" when it is none.

@@ -43,6 +43,22 @@ Status save_state(const std::string& path, const std::string& text) {
   return {};
 }
 
+void StateHealth::check(const std::string& directory, const base::Logger& log) {
+  const std::string probe = Sources::join(directory, "writable");
+  const Status status = save_state(probe, {});
+  if (status.ok()) unlink(probe.c_str());
+  note(status, log);
+}
+
+void StateHealth::note(const Status& written, const base::Logger& log) {
+  const bool was_good = good_.exchange(written.ok());
+  if (!written.ok()) ++failures_;
+  if (!written.ok() && was_good)
+    log.warn("state cannot be kept: counters and what was seen begin anew at the next start",
+             {{"reason", written.message()}});
+  if (written.ok() && !was_good) log.info("state is kept again");
+}
+
 Status save_boot_state(const std::string& path, const std::string& boot_id,
                        const std::string& text) {
   return save_state(path, boot_id + '\n' + text);

@@ -1,8 +1,11 @@
 // Small state that outlives the agent: written beside and renamed, so that a crash leaves the old.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
+#include "base/log.h"
 #include "base/status.h"
 
 namespace vagt::agent {
@@ -15,5 +18,20 @@ Status save_state(const std::string& path, const std::string& text);
 // The same, with `boot_id` as the first line.
 Status save_boot_state(const std::string& path, const std::string& boot_id,
                        const std::string& text);
+
+// Whether state can be kept: says so in the log when that changes. Any thread.
+class StateHealth {
+ public:
+  // Tries the directory, before there is anything to keep.
+  void check(const std::string& directory, const base::Logger& log);
+  // Takes the outcome of one write.
+  void note(const Status& written, const base::Logger& log);
+  bool good() const { return good_; }
+  uint64_t failures() const { return failures_; }
+
+ private:
+  std::atomic<bool> good_{true};
+  std::atomic<uint64_t> failures_{0};
+};
 
 }  // namespace vagt::agent

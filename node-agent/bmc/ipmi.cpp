@@ -99,6 +99,17 @@ std::vector<IpmiSensor> parse_ipmi_sensors(std::string_view text) {
   return sensors;
 }
 
+// ipmitool names the events only; how bad each is, FreeIPMI's table says.
+static std::optional<double> state_of_psu(const IpmiSensor& sensor) {
+  if (sensor.type != "Power Supply") return std::nullopt;
+  if (const auto redundancy = parse_redundancy(sensor.events)) return std::min(*redundancy, 2);
+  const auto status = parse_psu_status(sensor.events);
+  if (!status) return std::nullopt;
+  const bool fault = status->failure || status->predictive || status->input_lost ||
+                     status->out_of_range || status->configuration;
+  return fault ? 2 : 0;
+}
+
 std::vector<IpmiSensor> parse_sdr_elist(std::string_view text) {
   std::vector<IpmiSensor> sensors;
   std::string_view line;
@@ -116,7 +127,7 @@ std::vector<IpmiSensor> parse_sdr_elist(std::string_view text) {
     take_reading(trim(line), sensor);
     if (!sensor.value) sensor.type = type_of_entity(entity.substr(0, entity.find('.')));
     // The status column of a discrete sensor is "ok" whatever it asserts.
-    if (sensor.value) sensor.state = state_of(status);
+    sensor.state = sensor.value ? state_of(status) : state_of_psu(sensor);
     sensors.push_back(std::move(sensor));
   }
   return sensors;
@@ -276,7 +287,8 @@ bool is_critical(const SelEntry& entry) {
   if (!entry.asserted) return false;
   const std::string type = lower(entry.sensor_type), event = " " + lower(entry.event);
   return std::any_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
-    return type == rule.type && contains(event, rule.event);
+    // `Drive Slot / Bay`, `Watchdog2`
+    return type.compare(0, rule.type.size(), rule.type) == 0 && contains(event, rule.event);
   });
 }
 

@@ -155,6 +155,13 @@ void write_sensors(MetricSink& sink, const std::vector<IpmiSensor>& sensors, Bmc
   psus.finish();
 }
 
+void add_critical_types(BmcMemory& memory) {
+  for (const char* type : {"Critical Interrupt", "Drive Slot", "Event Logging Disabled", "Fan",
+                           "Memory", "OS Critical Stop", "Power Supply", "Power Unit", "Processor",
+                           "Temperature", "Voltage", "Watchdog"})
+    memory.critical.try_emplace(type, 0);
+}
+
 void write_sel(MetricSink& sink, const BmcMemory& memory) {
   for (const auto& [type, count] : memory.critical)
     sink.counter("vagt_ipmi_sel_critical_total",

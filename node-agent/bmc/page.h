@@ -29,6 +29,8 @@ struct PsuSettings {
 
 void write_sensors(MetricSink& sink, const std::vector<IpmiSensor>& sensors, BmcMemory& memory,
                    const PsuSettings& settings);
+// The counters that begin at 0, so that the first critical entry of a type is seen as a step.
+void add_critical_types(BmcMemory& memory);
 void write_sel(MetricSink& sink, const BmcMemory& memory);
 // Texts of `ipmitool chassis status`, `dcmi power reading`, `sel info`, `mc info`; what one does
 // not say is absent.

@@ -17,13 +17,17 @@ struct Filters {
   Duration mount_timeout = std::chrono::seconds(5);
   std::string textfile_directory;
   bool gpu_gpm = false, gpu_pcie_throughput = false;
+  bool gpu_jobs = false, gpu_aliases = false;           // --gpu.jobs, --gpu.compat=nvidia_smi
+  bool gpu_xid_labels = false, gpu_xid_window = false;  // as dcgm-exporter has them
+  std::string gpu_hostname_label = "Hostname";
   std::optional<double> gpus_expected;      // unset: all that were seen since boot
   std::vector<std::string> ipmi_arguments;  // for ipmitool: another BMC than this host's own
   std::optional<double> psus_expected, psus_required;
   NameFilter systemd_units, ethtool_devices, ethtool_metrics;
   std::string ntp_server = "127.0.0.1:123";
   std::string systemctl = "systemctl", journalctl = "journalctl";
-  std::string smartctl = "smartctl";
+  std::string smartctl = "smartctl", lldpctl = "lldpctl";
+  std::map<std::string, double> link_speeds;  // Mbit/s a link should have, by interface
   std::string docker_socket = "/var/run/docker.sock";
   std::string podman_socket = "/run/podman/podman.sock";
   size_t per_cpu_max = 128;  // above: softnet and schedstat are summed, cpufreq is off
@@ -41,5 +45,6 @@ MakeCollector make_softnet, make_stat, make_textfile, make_thermal_zone, make_ti
 MakeCollector make_udp_queues, make_uname, make_vmstat, make_vulnerabilities, make_zfs;
 MakeCollector make_gpu, make_kernel_log, make_ipmi, make_smart, make_containers, make_reboot;
 MakeCollector make_driver_readiness, make_systemd, make_tcpstat, make_ntp, make_ethtool;
+MakeCollector make_links;
 
 }  // namespace vagt::agent

@@ -1,5 +1,5 @@
-// What the drivers of physical network interfaces say: the speeds they support, FEC errors, pause
-// frames, and their own statistics.
+// What the drivers of physical network interfaces say. `links`: the speeds they support and had,
+// FEC errors, pause frames, LLDP neighbours. `ethtool`: their own statistics.
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "node-agent/collectors/collectors.h"
+#include "node-agent/command.h"
+#include "node-agent/link_history.h"
 
 namespace vagt::agent {
 namespace {
@@ -52,16 +54,21 @@ std::string metric_part(std::string_view statistic) {
 
 class EthtoolCollector final : public Collector {
  public:
-  EthtoolCollector(const Sources& sources, const Filters& filters)
-      : directory_(sources.sys("class/net")),
-        live_(sources.sysfs == "/sys"),
+  enum class Part { Links, Statistics };
+  EthtoolCollector(const Sources& sources, const Filters& filters, Part part)
+      : part_(part),
+        directory_(sources.sys("class/net")),
+        fixture_(sources.fixtures.ethtool),
+        lldpctl_(sources.sysfs == "/sys" ? filters.lldpctl : ""),
         devices_(filters.ethtool_devices),
         metrics_(filters.ethtool_metrics),
-        fd_(live_ ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1) {}
+        configured_(filters.link_speeds),
+        history_(sources),
+        fd_(sources.sysfs == "/sys" ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1) {}
   ~EthtoolCollector() override {
     if (fd_ >= 0) close(fd_);
   }
-  std::string_view name() const override { return "ethtool"; }
+  std::string_view name() const override { return part_ == Part::Links ? "links" : "ethtool"; }
 
   Status collect(MetricSink& sink, std::stop_token stop) override {
     bool any = false;
@@ -69,21 +76,57 @@ class EthtoolCollector final : public Collector {
       if (stop.stop_requested() || !exists(directory_ + '/' + device + "/device")) continue;
       if (!devices_.keeps(device)) continue;
       any = true;
-      add_seen(sink, device);
-      if (fd_ < 0) continue;
-      add_settings(sink, device);
-      add_statistics(sink, device);
+      if (part_ == Part::Links) add_speeds(sink, device);
+      if (!fixture_.empty()) VAGT_CHECK_OK(add_recorded(sink, device));
+      if (fd_ >= 0) add_statistics(sink, device);
     }
+    if (any && part_ == Part::Links) add_neighbours(sink, stop);
+    history_.keep();
     return any ? Status() : Status::not_found("no physical network interface");
   }
 
  private:
-  // The fastest a link ever was: what its optics and its peer can do, too.
-  void add_seen(MetricSink& sink, const std::string& device) {
+  void add_speeds(MetricSink& sink, const std::string& device) {
     const auto megabits = read_number(directory_ + '/' + device + "/speed");
-    double& seen = seen_[device];
-    if (megabits && *megabits > 0) seen = std::max(seen, *megabits * 1e6 / 8);
+    const double seen = history_.see(device, megabits.value_or(0) * 1e6 / 8);
     if (seen > 0) add_max_speed(sink, device, "seen", seen);
+    const auto configured = configured_.find(device);
+    if (configured != configured_.end())
+      add_max_speed(sink, device, "config", configured->second * 1e6 / 8);
+    if (fd_ >= 0) add_settings(sink, device);
+  }
+
+  // lldpd is asked only where its program is.
+  void add_neighbours(MetricSink& sink, const std::stop_token& stop) {
+    if (lldpctl_.empty() || !lldp_there_) return;
+    const auto output =
+        run_command({lldpctl_, "-f", "keyvalue"}, std::chrono::seconds(5), stop, lldp_slot_);
+    if (!output) lldp_there_ = output.error().code() != Code::NotFound;
+    if (!output || output->exit_code != 0) return;
+    for (const LldpNeighbour& neighbour : parse_lldp(output->out))
+      sink.gauge("vagt_network_lldp_neighbour_info",
+                 "The switch port an interface is wired to, by LLDP; the value is 1.")
+          .add({{"chassis", neighbour.chassis},
+                {"description", neighbour.description},
+                {"device", neighbour.device},
+                {"port", neighbour.port}},
+               1);
+  }
+
+  // DEVICE<TAB>STATISTIC<TAB>value
+  Status add_recorded(MetricSink& sink, const std::string& device) {
+    std::string text;
+    VAGT_CHECK_OK(read_file(fixture_, text));
+    std::string_view rest = text, line;
+    Statistics statistics;
+    while (next_line(rest, line)) {
+      if (next_word(line) != device) continue;
+      const std::string_view name = next_word(line);
+      if (const auto value = to_number(next_word(line)))
+        take_statistic(sink, device, name, *value, statistics);
+    }
+    finish(sink, device, statistics);
+    return {};
   }
 
   static void add_max_speed(MetricSink& sink, const std::string& device, std::string_view source,
@@ -145,6 +188,11 @@ class EthtoolCollector final : public Collector {
     ethtool_drvinfo info{};
     info.cmd = ETHTOOL_GDRVINFO;
     if (!ask(device, &info) || info.n_stats == 0) return;
+    if (part_ == Part::Statistics) add_driver(sink, device, info);
+    read_statistics(sink, device, info.n_stats);
+  }
+
+  static void add_driver(MetricSink& sink, const std::string& device, const ethtool_drvinfo& info) {
     sink.gauge("node_ethtool_info",
                "A metric with a constant '1' value labeled by bus_info, device, driver, "
                "expansion_rom_version, firmware_version, version.")
@@ -155,7 +203,10 @@ class EthtoolCollector final : public Collector {
               {"firmware_version", text(info.fw_version)},
               {"version", text(info.version)}},
              1);
-    const size_t count = std::min<size_t>(info.n_stats, kMaxStatistics);
+  }
+
+  void read_statistics(MetricSink& sink, const std::string& device, size_t count) {
+    if (count > kMaxStatistics) return;
     names_.assign(sizeof(ethtool_gstrings) + count * ETH_GSTRING_LEN, '\0');
     auto* names = reinterpret_cast<ethtool_gstrings*>(names_.data());
     names->cmd = ETHTOOL_GSTRINGS;
@@ -165,28 +216,41 @@ class EthtoolCollector final : public Collector {
     auto* values = reinterpret_cast<ethtool_stats*>(values_.data());
     values->cmd = ETHTOOL_GSTATS;
     values->n_stats = static_cast<uint32_t>(count);
-    if (info.n_stats > kMaxStatistics || !ask(device, names) || !ask(device, values)) return;
-    double uncorrectable = 0;
-    bool has_fec = false;
+    if (!ask(device, names) || !ask(device, values)) return;
+    Statistics statistics;
     for (size_t i = 0; i < count; ++i) {
       const char* start = names_.data() + sizeof(ethtool_gstrings) + i * ETH_GSTRING_LEN;
       const std::string_view name(start, strnlen(start, ETH_GSTRING_LEN));
-      const auto value = static_cast<double>(values_[1 + i]);
-      if (is_fec_uncorrectable(name)) uncorrectable += value, has_fec = true;
-      add_statistic(sink, device, name, value);
+      take_statistic(sink, device, name, static_cast<double>(values_[1 + i]), statistics);
     }
-    if (has_fec)
-      sink.counter("vagt_network_fec_uncorrectable_total",
-                   "Errors that forward error correction could not mend.")
-          .add({{"device", device}}, uncorrectable);
+    finish(sink, device, statistics);
   }
 
-  void add_statistic(MetricSink& sink, const std::string& device, std::string_view name,
-                     double value) const {
-    std::string_view direction, priority;
-    if (is_pause(name, direction, priority))
-      sink.counter("vagt_network_pause_frames_total", "Pause frames by direction and priority.")
-          .add({{"device", device}, {"direction", direction}, {"priority", priority}}, value);
+  struct Statistics {
+    double uncorrectable = 0;
+    bool has_fec = false;
+  };
+
+  static void finish(MetricSink& sink, const std::string& device, const Statistics& statistics) {
+    if (statistics.has_fec)
+      sink.counter("vagt_network_fec_uncorrectable_total",
+                   "Errors that forward error correction could not mend.")
+          .add({{"device", device}}, statistics.uncorrectable);
+  }
+
+  void take_statistic(MetricSink& sink, const std::string& device, std::string_view name,
+                      double value, Statistics& statistics) const {
+    if (part_ == Part::Links) {
+      std::string_view direction, priority;
+      if (is_fec_uncorrectable(name)) {
+        statistics.uncorrectable += value;
+        statistics.has_fec = true;
+      }
+      if (is_pause(name, direction, priority))
+        sink.counter("vagt_network_pause_frames_total", "Pause frames by direction and priority.")
+            .add({{"device", device}, {"direction", direction}, {"priority", priority}}, value);
+      return;
+    }
     if (name.empty() || !metrics_.keeps(name)) return;
     sink.untyped("node_ethtool_" + metric_part(name),
                  "Network interface " + std::string(trim(name)))
@@ -198,11 +262,14 @@ class EthtoolCollector final : public Collector {
     return {field, strnlen(field, kSize)};
   }
 
-  const std::string directory_;
-  const bool live_;
+  const Part part_;
+  const std::string directory_, fixture_, lldpctl_;
   const NameFilter devices_, metrics_;
+  const std::map<std::string, double> configured_;  // Mbit/s
+  LinkHistory history_;
   const int fd_;
-  std::map<std::string, double> seen_;  // bytes per second
+  const std::shared_ptr<CommandSlot> lldp_slot_ = std::make_shared<CommandSlot>();
+  bool lldp_there_ = true;
   std::vector<char> names_;
   std::vector<uint64_t> values_;
 };
@@ -210,7 +277,11 @@ class EthtoolCollector final : public Collector {
 }  // namespace
 
 CollectorPtr make_ethtool(const Sources& sources, const Filters& filters) {
-  return std::make_unique<EthtoolCollector>(sources, filters);
+  return std::make_unique<EthtoolCollector>(sources, filters, EthtoolCollector::Part::Statistics);
+}
+
+CollectorPtr make_links(const Sources& sources, const Filters& filters) {
+  return std::make_unique<EthtoolCollector>(sources, filters, EthtoolCollector::Part::Links);
 }
 
 }  // namespace vagt::agent

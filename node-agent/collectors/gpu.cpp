@@ -5,6 +5,7 @@
 
 #include "node-agent/collectors/collectors.h"
 #include "node-agent/command.h"
+#include "node-agent/gpu/jobs.h"
 #include "node-agent/gpu/known_gpus.h"
 #include "node-agent/gpu/nvml_source.h"
 #include "node-agent/gpu/smi.h"
@@ -33,37 +34,64 @@ class GpuCollector final : public Collector {
  public:
   GpuCollector(const Sources& sources, const Filters& filters)
       : fixtures_(sources.fixtures),
-        hostname_(host_name(sources.fixtures)),
+        host_{filters.gpu_hostname_label, host_name(sources.fixtures)},
         expected_(filters.gpus_expected),
         clock_(*sources.clock),
         nvml_(nvml_options(sources, filters)),
-        known_(sources) {}
+        directory_(sources.gpus),
+        known_(sources),
+        aliases_(filters.gpu_aliases),
+        jobs_(filters.gpu_jobs ? std::make_unique<GpuJobs>(sources) : nullptr) {}
   std::string_view name() const override { return "gpu"; }
 
   Status collect(MetricSink& sink, std::stop_token stop) override {
+    if (const Timestamp until = directory_->released_until(); until > clock_.now())
+      return stand_back(sink, until);
     const bool recorded = !fixtures_.nvidia_smi.empty() || !fixtures_.nvlink.empty();
     Result<GpuSnapshot> taken = recorded ? read_recorded() : read_live(stop);
     add_cost(sink);
+    if (aliases_) add_alias_outcome(sink, taken.ok());
     if (!taken) {
       if (mismatch_)
         sink.gauge("vagt_gpu_driver_mismatch",
                    "1: user-space and kernel driver differ, no CUDA program can start.")
             .add(1);
-      known_.write_missing(sink, {}, expected_);
+      // Under a mismatch the GPUs are well, and work on: nobody may ask them, that is all.
+      if (!mismatch_) known_.write_missing(sink, {}, expected_);
       return std::move(taken).error();
     }
     if (!recorded) known_.see(taken->gpus);
     for (GpuReading& gpu : taken->gpus) gpu.health = known_.health(gpu, clock_.now());
-    write_gpus(sink, *taken, hostname_);
+    write_gpus(sink, *taken, host_);
+    if (aliases_) write_smi_aliases(sink, *taken);
+    if (jobs_ != nullptr) jobs_->write(sink, taken->gpus);
     if (!recorded) known_.write_missing(sink, taken->gpus, expected_);
     return {};
   }
 
  private:
+  // Someone reloads the driver or resets a GPU: no handle of ours may be open.
+  Status stand_back(MetricSink& sink, Timestamp until) {
+    nvml_.release();
+    smi_.reset();
+    sink.gauge("vagt_gpu_released_until_seconds", "Until then the agent does not touch the driver.")
+        .add(to_seconds(until));
+    return {};
+  }
+
+  void add_alias_outcome(MetricSink& sink, bool good) {
+    failures_ += good ? 0 : 1;
+    sink.gauge("nvidia_smi_last_collect_success", "Whether the last reading was good.")
+        .add(good ? 1 : 0);
+    sink.counter("nvidia_smi_failed_scrapes_total", "Readings that failed.")
+        .add(static_cast<double>(failures_));
+  }
+
   static NvmlSource::Options nvml_options(const Sources& sources, const Filters& filters) {
     NvmlSource::Options options;
     if (!sources.nvml_library.empty()) options.library = sources.nvml_library;
     options.gpm = filters.gpu_gpm;
+    options.processes = filters.gpu_jobs;
     options.pcie_throughput = filters.gpu_pcie_throughput;
     return options;
   }
@@ -128,13 +156,17 @@ class GpuCollector final : public Collector {
   }
 
   const Fixtures fixtures_;
-  const std::string hostname_;
+  const HostLabel host_;
   const std::optional<double> expected_;
   const Clock& clock_;
   NvmlSource nvml_;
   std::optional<GpuSnapshot> smi_;  // what nvidia-smi last said
   unsigned smi_round_ = 0;
+  const std::shared_ptr<GpuDirectory> directory_;
   KnownGpus known_;
+  const bool aliases_;
+  const std::unique_ptr<GpuJobs> jobs_;
+  uint64_t failures_ = 0;
   double cpu_seconds_ = 0;
   bool mismatch_ = false;
 };

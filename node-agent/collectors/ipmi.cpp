@@ -23,12 +23,15 @@ class IpmiCollector final : public Collector {
         arguments_(filters.ipmi_arguments),
         device_(sources.root("dev/ipmi0")),
         state_path_(sources.once ? "" : Sources::join(sources.state_dir, "ipmi.state")),
+        state_(sources.state),
+        log_(sources.log.with_component("state")),
         clock_(*sources.clock) {
     settings_.expected = filters.psus_expected;
     settings_.required = filters.psus_required;
     settings_.count_seen = fixture_.empty();
     std::string text;
     if (!state_path_.empty() && read_file(state_path_, text).ok()) memory_.load(text);
+    if (fixture_.empty()) add_critical_types(memory_);
   }
   std::string_view name() const override { return "ipmi"; }
 
@@ -74,8 +77,15 @@ class IpmiCollector final : public Collector {
   }
 
   Status collect_live(MetricSink& sink, const std::stop_token& stop) {
-    VAGT_TRY(const std::vector<IpmiSensor> sensors, read_sensors(stop));
-    write_sensors(sink, sensors, memory_, settings_);
+    const auto sensors = read_sensors(stop);
+    if (!sensors) {
+      // The others are not asked then: they would only make it wait again.
+      for (const char* part : {"bmc", "chassis", "sel"}) note_up(part, false);
+      for (auto& part : up_) part.second = false;
+      info_read_ = Timestamp{};
+      return sensors.error();
+    }
+    write_sensors(sink, *sensors, memory_, settings_);
     // Each of the others may be missing on a BMC that is well.
     if (const auto text = ask("chassis", {"chassis", "status"}, kShortDeadline, stop))
       write_chassis(sink, *text);
@@ -89,8 +99,7 @@ class IpmiCollector final : public Collector {
       }
     write_bmc_info(sink, info_);
     write_sel(sink, memory_);
-    if (!state_path_.empty())
-      save_state(state_path_, memory_.save()).ignore("without a state directory it lasts a run");
+    if (!state_path_.empty()) state_->note(save_state(state_path_, memory_.save()), log_);
     return {};
   }
 
@@ -172,6 +181,8 @@ class IpmiCollector final : public Collector {
   const std::string fixture_;
   const std::vector<std::string> arguments_;
   const std::string device_, state_path_;
+  const std::shared_ptr<StateHealth> state_;
+  const base::Logger log_;
   const Clock& clock_;
   PsuSettings settings_;
   BmcMemory memory_;

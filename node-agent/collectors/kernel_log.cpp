@@ -36,10 +36,15 @@ class KernelLogCollector final : public Collector {
         pci_(sources.sys("bus/pci/devices")),
         boot_id_path_(sources.proc("sys/kernel/random/boot_id")),
         state_path_(sources.once ? "" : Sources::join(sources.state_dir, "kernel_log.state")),
+        state_(sources.state),
+        log_(sources.log.with_component("state")),
         gpu_directory_(sources.gpus),
         lines_(sources.kernel_lines),
         journalctl_(filters.journalctl),
-        clock_(*sources.clock) {}
+        dcgm_{filters.gpu_xid_labels, filters.gpu_xid_window},
+        clock_(*sources.clock) {
+    counters_.set_dcgm(dcgm_);
+  }
   ~KernelLogCollector() override {
     if (loaded_) save();
     if (fd_ >= 0) close(fd_);
@@ -66,6 +71,8 @@ class KernelLogCollector final : public Collector {
     std::string text;
     VAGT_CHECK_OK(read_file(fixture_, text));
     counters_ = KernelLogCounters();
+    counters_.set_dcgm(dcgm_);
+    counters_.know_gpus(find_gpus());
     std::string_view rest = text, line;
     Timestamp last{};
     while (next_line(rest, line)) {
@@ -76,7 +83,8 @@ class KernelLogCollector final : public Collector {
       counters_.add(*record);
       last = record->at;
     }
-    counters_.settle(last + std::chrono::hours(1));
+    // On their own clock where they are newer than ours.
+    counters_.settle(clock_.now() >= last ? clock_.now() : last + std::chrono::hours(1));
     return {};
   }
 
@@ -148,14 +156,16 @@ class KernelLogCollector final : public Collector {
     if (state_path_.empty()) return;
     std::string text = counters_.save();
     if (!cursor_.empty()) text += "cursor\t" + cursor_ + '\n';
-    save_boot_state(state_path_, boot_id_, text)
-        .ignore("without a state directory counters begin at 0 after a restart");
+    state_->note(save_boot_state(state_path_, boot_id_, text), log_);
   }
 
   const std::string fixture_, pci_, boot_id_path_, state_path_;
+  const std::shared_ptr<StateHealth> state_;
+  const base::Logger log_;
   const std::shared_ptr<GpuDirectory> gpu_directory_;
   const std::shared_ptr<KernelLogRing> lines_;
   const std::string journalctl_;
+  const KernelLogCounters::DcgmOptions dcgm_;
   std::string cursor_;
   uint64_t journal_sequence_ = 0;
   unsigned journal_round_ = 0;

@@ -18,6 +18,8 @@ class RebootCollector final : public Collector {
         boot_id_(read_line(sources.proc("sys/kernel/random/boot_id")).value_or(std::string())),
         pstore_(sources.sys("fs/pstore")),
         read_only_(sources.once),
+        state_health_(sources.state),
+        log_(sources.log.with_component("state")),
         clock_(*sources.clock) {}
   // The agent is stopped in order: so is the boot, unless it starts again.
   ~RebootCollector() override {
@@ -81,12 +83,13 @@ class RebootCollector final : public Collector {
     if (read_only_) return;
     state_.last_alive = saved_;
     state_.clean_shutdown = clean;
-    save_state(state_path_, print_boot_state(state_))
-        .ignore("without a state directory the next boot knows nothing");
+    state_health_->note(save_state(state_path_, print_boot_state(state_)), log_);
   }
 
   const std::string marker_path_, state_path_, boot_id_, pstore_;
   const bool read_only_;
+  const std::shared_ptr<StateHealth> state_health_;
+  const base::Logger log_;
   const Clock& clock_;
   BootState state_;
   Timestamp saved_{};

@@ -2,6 +2,16 @@
 
 namespace vagt::agent {
 
+void GpuDirectory::release_until(Timestamp until) {
+  base::MutexLock lock(mutex_);
+  released_until_ = until;
+}
+
+Timestamp GpuDirectory::released_until() const {
+  base::MutexLock lock(mutex_);
+  return released_until_;
+}
+
 std::string GpuDirectory::normal(std::string_view pci_bus_id) {
   std::string out;
   for (const char c : pci_bus_id)

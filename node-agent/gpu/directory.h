@@ -28,6 +28,10 @@ class GpuDirectory {
   void set_xids(std::string_view pci_bus_id, Xids xids) VAGT_EXCLUDES(mutex_);
   Xids xids(std::string_view pci_bus_id) const VAGT_EXCLUDES(mutex_);
 
+  // Until then the driver is not to be touched; default: it may be. `POST /-/gpu/release` asks it.
+  void release_until(Timestamp until) VAGT_EXCLUDES(mutex_);
+  Timestamp released_until() const VAGT_EXCLUDES(mutex_);
+
   // NVML writes `00000000:1B:00.0`, sysfs and the kernel log `0000:1b:00.0` or `0000:1b:00`: the
   // form of sysfs. "" stays "".
   static std::string normal(std::string_view pci_bus_id);
@@ -36,6 +40,7 @@ class GpuDirectory {
   mutable base::Mutex mutex_;
   std::map<std::string, Identity> identities_ VAGT_GUARDED_BY(mutex_);
   std::map<std::string, Xids> xids_ VAGT_GUARDED_BY(mutex_);
+  Timestamp released_until_ VAGT_GUARDED_BY(mutex_){};
 };
 
 }  // namespace vagt::agent

@@ -23,6 +23,8 @@ KnownGpus::KnownGpus(const Sources& sources)
       state_path_(sources.once ? "" : Sources::join(sources.state_dir, "gpus.state")),
       boot_id_(read_line(sources.proc("sys/kernel/random/boot_id")).value_or(std::string())),
       recorded_(!sources.fixtures.nvidia_smi.empty() || !sources.fixtures.nvlink.empty()),
+      state_(sources.state),
+      log_(sources.log.with_component("state")),
       directory_(sources.gpus) {
   load();
 }
@@ -54,7 +56,7 @@ void KnownGpus::save() const {
   for (const auto& [uuid, known] : known_)
     text += uuid + '\t' + known.index + '\t' + known.pci_bus_id + '\t' +
             std::to_string(known.nvlinks) + '\n';
-  save_boot_state(state_path_, boot_id_, text).ignore("without a state directory it lasts a run");
+  state_->note(save_boot_state(state_path_, boot_id_, text), log_);
 }
 
 void KnownGpus::see(const std::vector<GpuReading>& present) {

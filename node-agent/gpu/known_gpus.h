@@ -42,6 +42,8 @@ class KnownGpus {
 
   const std::string pci_, state_path_, boot_id_;
   const bool recorded_;
+  const std::shared_ptr<StateHealth> state_;
+  const base::Logger log_;
   std::shared_ptr<GpuDirectory> directory_;
   std::map<std::string, Known> known_;  // by UUID
 };

@@ -1,6 +1,7 @@
 #include "node-agent/gpu/nvml_read.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace vagt::agent {
@@ -56,6 +57,7 @@ class Reader {
       : api_(api), before_call_(before_call) {}
 
   GpuReading read(unsigned index, NvmlAsk ask) {
+    ask_ = ask;
     gpu_.index = std::to_string(index);
     gpu_.device = "nvidia" + gpu_.index;
     before_call_();
@@ -150,6 +152,7 @@ class Reader {
 
   void load_and_memory() {
     unsigned value = 0, period = 0;
+    if (call(api_.clock, 0, &value)) gpu_.graphics_clock = value;
     if (call(api_.clock, 1, &value)) gpu_[GpuField::SmClock] = value;
     if (call(api_.clock, 2, &value)) gpu_[GpuField::MemClock] = value;
     int pstate = 32;
@@ -164,16 +167,33 @@ class Reader {
     memory();
     NvmlBar1Memory bar1{};
     if (call(api_.bar1, &bar1)) gpu_.bar1_used_bytes = static_cast<double>(bar1.used);
-    // Asked with no room: the answer is only how many there are.
-    unsigned count = 0;
-    if (api_.processes != nullptr && !lost()) {
-      before_call_();
-      const int result = api_.processes(device_, &count, nullptr);
-      if (result == kNvmlSuccess || result == kNvmlInsufficientSize) gpu_.processes = count;
-    }
+    processes();
     unsigned long long reasons = 0;
     if (call(api_.event_reasons, &reasons))
       gpu_[GpuField::ClocksEventReasons] = static_cast<double>(reasons);
+  }
+
+  // Asked with no room the answer is only how many there are.
+  void processes() {
+    if (api_.processes == nullptr || lost()) return;
+    unsigned count = 0;
+    before_call_();
+    int result = api_.processes(device_, &count, nullptr);
+    if (result != kNvmlSuccess && result != kNvmlInsufficientSize) return;
+    gpu_.processes = count;
+    if (!ask_.processes || count == 0) return;
+    std::array<NvmlProcessInfo, kMaxGpuProcesses> infos{};
+    count = static_cast<unsigned>(infos.size());
+    before_call_();
+    result = api_.processes(device_, &count, infos.data());
+    if (result != kNvmlSuccess) return;
+    for (unsigned i = 0; i < std::min<unsigned>(count, kMaxGpuProcesses); ++i) {
+      GpuProcess process;
+      process.pid = infos[i].pid;
+      if (infos[i].used_memory != ~0ULL)  // "not available"
+        process.used_bytes = static_cast<double>(infos[i].used_memory);
+      gpu_.process_list.push_back(process);
+    }
   }
 
   // The old call counts the reserved part as used.
@@ -343,6 +363,7 @@ class Reader {
   }
 
   const NvmlApi& api_;
+  NvmlAsk ask_;
   const std::function<void()>& before_call_;
   NvmlDevice device_ = nullptr;
   GpuReading gpu_;

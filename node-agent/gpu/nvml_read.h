@@ -11,6 +11,7 @@ namespace vagt::agent {
 struct NvmlAsk {
   bool nvlink = false;           // many calls
   bool pcie_throughput = false;  // 40 ms of sampling
+  bool processes = false;        // who they are, not only how many
 };
 // Reads all there is of GPU `index`. `before_call` runs before each library call, since any of them
 // may block: the caller watches the time. Never fails: the reading says what is wrong.

@@ -46,8 +46,8 @@ struct NvmlSource::Watcher {
       self->asked = false;
       const bool nvlink = Clock::now() - self->nvlinks_read >= options.nvlink_every;
       lock.unlock();
-      GpuReading reading =
-          read_nvml_gpu(*api, index, {nvlink, options.pcie_throughput}, before_call);
+      GpuReading reading = read_nvml_gpu(
+          *api, index, {nvlink, options.pcie_throughput, options.processes}, before_call);
       if (options.gpm) gpm.read(index, reading, before_call);
       lock.lock();
       if (nvlink && reading.up) {
@@ -69,12 +69,16 @@ struct NvmlSource::Watcher {
 
 NvmlSource::NvmlSource(Options options) : options_(std::move(options)) {}
 
-NvmlSource::~NvmlSource() {
+NvmlSource::~NvmlSource() { release(); }
+
+void NvmlSource::release() {
   for (const auto& watcher : watchers_) {
     base::MutexLock lock(watcher->mutex);
     watcher->stopping = true;
     watcher->changed.notify_all();
   }
+  watchers_.clear();
+  api_.reset();
 }
 
 Status NvmlSource::open() {
@@ -92,14 +96,7 @@ Result<GpuSnapshot> NvmlSource::read() VAGT_NO_THREAD_ANALYSIS {
   VAGT_CHECK_OK(open());
   unsigned count = 0;
   if (const int result = api_->count(&count); result != kNvmlSuccess) {
-    // The driver was unloaded under us: let go of it, so that it can be loaded again.
-    for (const auto& watcher : watchers_) {
-      base::MutexLock lock(watcher->mutex);
-      watcher->stopping = true;
-      watcher->changed.notify_all();
-    }
-    watchers_.clear();
-    api_.reset();
+    release();  // the driver was unloaded under us
     return Status(Code::Unavailable, fmt::format("nvmlDeviceGetCount_v2 returned {}", result));
   }
   constexpr unsigned kMaxGpus = 64;

@@ -17,7 +17,7 @@ class NvmlSource {
     std::string library = "libnvidia-ml.so.1";
     std::chrono::milliseconds call_deadline = std::chrono::seconds(2);
     std::chrono::milliseconds nvlink_every = std::chrono::seconds(60);
-    bool gpm = false, pcie_throughput = false;
+    bool gpm = false, pcie_throughput = false, processes = false;
   };
   explicit NvmlSource(Options options);
   ~NvmlSource();  // threads that hang in a call are left behind with what they use
@@ -26,6 +26,8 @@ class NvmlSource {
   // are `kGpuDeadline` and not up. NotFound: no library. Unavailable: the driver does not answer;
   // the session is opened anew next time.
   Result<GpuSnapshot> read();
+  // Lets go of the driver, so that it can be reloaded or a GPU reset; the next read() opens anew.
+  void release();
   // The last init failed since kernel and user-space driver differ.
   bool driver_mismatch() const { return mismatch_; }
 

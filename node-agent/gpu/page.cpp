@@ -6,8 +6,8 @@ namespace {
 
 class Writer {
  public:
-  Writer(MetricSink& sink, const GpuSnapshot& snapshot, const std::string& hostname)
-      : sink_(sink), snapshot_(snapshot), hostname_(hostname) {}
+  Writer(MetricSink& sink, const GpuSnapshot& snapshot, const HostLabel& host)
+      : sink_(sink), snapshot_(snapshot), host_(host) {}
 
   void write() {
     sink_.gauge("vagt_gpu_count", "GPUs by who counts them: nvml, pci, expected.")
@@ -47,7 +47,7 @@ class Writer {
   void write_dcgm(const GpuReading& gpu) {
     const LabelView labels[] = {
         {"DCGM_FI_DRIVER_VERSION", snapshot_.driver_version},
-        {"Hostname", hostname_},
+        {host_.name, host_.value},
         {"UUID", gpu.uuid},
         {"device", gpu.device},
         {"gpu", gpu.index},
@@ -110,7 +110,7 @@ class Writer {
               .add({{"DCGM_FI_DRIVER_VERSION", snapshot_.driver_version},
                     {"GPU_I_ID", mig.gpu_instance_id},
                     {"GPU_I_PROFILE", mig.profile},
-                    {"Hostname", hostname_},
+                    {host_.name, host_.value},
                     {"UUID", gpu.uuid},
                     {"device", gpu.device},
                     {"gpu", gpu.index},
@@ -186,13 +186,13 @@ class Writer {
 
   MetricSink& sink_;
   const GpuSnapshot& snapshot_;
-  const std::string& hostname_;
+  const HostLabel& host_;
 };
 
 }  // namespace
 
-void write_gpus(MetricSink& sink, const GpuSnapshot& snapshot, const std::string& hostname) {
-  Writer(sink, snapshot, hostname).write();
+void write_gpus(MetricSink& sink, const GpuSnapshot& snapshot, const HostLabel& host) {
+  Writer(sink, snapshot, host).write();
 }
 
 void complete(GpuReading& gpu) {

@@ -99,6 +99,8 @@ enum GpuError : int {
   kGpuDeadline = 10000,  // the call did not come back in time
 };
 
+constexpr size_t kMaxGpuProcesses = 128;
+
 struct MigInstance {
   std::string gpu_instance_id, compute_instance_id, uuid, profile;
   std::optional<double> fb_free, fb_used;  // MiB
@@ -111,6 +113,12 @@ struct NvlinkReading {
   std::map<std::string, double> errors;  // replay, recovery, crc_flit, crc_data
 };
 
+// A compute process on a GPU.
+struct GpuProcess {
+  unsigned pid = 0;
+  std::optional<double> used_bytes;  // of framebuffer
+};
+
 struct GpuReading {
   std::string index, uuid, pci_bus_id, device, model;
   std::string serial, vbios, board_part_number, mig_mode, ecc_mode, persistence_mode;
@@ -120,6 +128,8 @@ struct GpuReading {
   std::map<std::string, double> throttle_seconds;  // by reason
   std::optional<double> temperature_margin;        // degrees to the first throttling
   std::optional<double> recovery_action;           // 0 none … 4 drain and reset
+  std::vector<GpuProcess> process_list;            // at most kMaxGpuProcesses
+  std::optional<double> graphics_clock;            // MHz
   std::optional<double> processes, bar1_used_bytes, sram_threshold_exceeded, fabric_state;
   std::map<std::string, double> sram_uncorrectable;  // parity, secded
   std::map<std::string, double> remapped_banks;      // max, high, partial, low, none
@@ -139,8 +149,14 @@ struct GpuSnapshot {
   std::vector<GpuReading> gpus;
 };
 
-// Writes the snapshot's families. `hostname` is the label dcgm-exporter puts on every series.
-void write_gpus(MetricSink& sink, const GpuSnapshot& snapshot, const std::string& hostname);
+// Who these GPUs belong to, as a label: dcgm-exporter 3 writes Hostname, 4 hostname.
+struct HostLabel {
+  std::string name = "Hostname", value;
+};
+// Writes the snapshot's families.
+void write_gpus(MetricSink& sink, const GpuSnapshot& snapshot, const HostLabel& host);
+// The names of nvidia_gpu_exporter for the same values.
+void write_smi_aliases(MetricSink& sink, const GpuSnapshot& snapshot);
 
 // What is left to derive once all fields are in: the margin where the driver has none.
 void complete(GpuReading& gpu);

@@ -81,6 +81,7 @@ GpuReading read_row(const Row& row) {
   for (const GpuFamily& family : kGpuFamilies)
     if (const auto value = number(row, family.csv)) gpu[family.field] = *value * family.smi_factor;
   gpu.temperature_margin = number(row, "temperature.gpu.tlimit");
+  gpu.graphics_clock = number(row, "clocks.current.graphics|clocks.gr");
   gpu.recovery_action = smi_recovery_action(cell(row, "gpu_recovery_action"));
   take_throttling(row, gpu);
   take_memory_errors(row, gpu);

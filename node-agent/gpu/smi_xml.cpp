@@ -12,6 +12,7 @@ struct XmlGpu {
   std::vector<Values> mig;
   double processes = 0;
   bool has_processes = false;
+  std::vector<GpuProcess> process_list;
 };
 struct XmlLog {
   Values values;
@@ -59,7 +60,11 @@ class LogReader {
     }
     if (path_.size() == 4 && name == "mig_device" && in_gpu()) log_.gpus.back().mig.emplace_back();
     if (path_.size() == 3 && name == "processes" && in_gpu()) log_.gpus.back().has_processes = true;
-    if (path_.size() == 4 && name == "process_info" && in_gpu()) ++log_.gpus.back().processes;
+    if (path_.size() == 4 && name == "process_info" && in_gpu()) {
+      XmlGpu& gpu = log_.gpus.back();
+      ++gpu.processes;
+      if (gpu.process_list.size() < kMaxGpuProcesses) gpu.process_list.emplace_back();
+    }
     return {};
   }
 
@@ -77,12 +82,24 @@ class LogReader {
   void keep() {
     if (path_.size() >= 2 && !in_gpu()) log_.values.emplace(join(1), text_);
     if (path_.size() < 3 || !in_gpu()) return;
-    if (path_[2] == "supported_clocks" || path_[2] == "processes") return;
+    if (path_[2] == "supported_clocks") return;
+    if (path_[2] == "processes") return keep_process();
     if (path_.size() > 4 && path_[3] == "mig_device") {
       log_.gpus.back().mig.back().emplace(join(4), text_);
     } else {
       log_.gpus.back().values.emplace(join(2), text_);
     }
+  }
+
+  void keep_process() {
+    XmlGpu& gpu = log_.gpus.back();
+    // Beyond the limit processes are only counted.
+    if (path_.size() != 5 || static_cast<double>(gpu.process_list.size()) != gpu.processes) return;
+    if (path_[4] == "pid")
+      gpu.process_list.back().pid = static_cast<unsigned>(to_uint(text_).value_or(0));
+    if (path_[4] == "used_memory")
+      if (const auto mebibytes = smi_number(text_))
+        gpu.process_list.back().used_bytes = *mebibytes * 1048576;
   }
 
   std::string join(size_t from) const {
@@ -205,6 +222,8 @@ GpuReading read_gpu(const XmlGpu& xml, size_t index) {
   if (const auto mebibytes = number(v, "bar1_memory_usage/used"))
     gpu.bar1_used_bytes = *mebibytes * 1048576;
   if (xml.has_processes) gpu.processes = xml.processes;
+  gpu.process_list = xml.process_list;
+  gpu.graphics_clock = number(xml.values, "clocks/graphics_clock");
   const std::string_view fabric = value(v, "fabric/state");
   if (fabric == "Completed") gpu.fabric_state = 3;
   if (fabric == "In Progress") gpu.fabric_state = 2;

@@ -8,9 +8,12 @@ namespace vagt::agent {
 namespace {
 
 constexpr int kOffTheBus = 79;
+constexpr int kApplicationXids[] = {13, 31, 43};  // a storm of these is counted, too
 constexpr auto kSettle = std::chrono::seconds(2);
-constexpr size_t kMaxDevices = 64;  // of one kind; the rest is "other"
-constexpr size_t kMaxXidSeries = 4096;
+constexpr auto kBirth = std::chrono::seconds(20);  // longer than between two scrapes
+constexpr size_t kMaxDevices = 64;                 // of one kind; the rest is "other"
+constexpr size_t kMaxXidSeries = 4096, kMaxRecent = 10'000;
+constexpr auto kWindow = std::chrono::minutes(5);  // dcgm-exporter's
 
 int to_int(std::string_view text) {
   int value = 0;
@@ -40,6 +43,10 @@ void add_last_info(MetricSink& sink, const std::string& pci, const GpuDirectory:
 
 }  // namespace
 
+double KernelLogCounters::Count::shown(Timestamp now) const {
+  return now - born < kBirth ? 0 : static_cast<double>(total);
+}
+
 void KernelLogCounters::add(const LogRecord& record) {
   if (record.sequence) {
     if (next_sequence_ != 0 && *record.sequence > next_sequence_)
@@ -62,9 +69,10 @@ void KernelLogCounters::add(const LogRecord& record) {
     note_gpu_lost(event->device, record.at);
   if (event->kind == "nvidia_nvswitch_sxid") {
     const auto sxid = *parse_sxid(record.text);
-    auto& [count, fatal] = sxids_[{sxid.pci_bus_id, sxid.code}];
-    ++count;
-    fatal = fatal || sxid.fatal;
+    const auto [found, is_new] = sxids_.try_emplace({sxid.pci_bus_id, sxid.code});
+    if (is_new) found->second.count.born = record.at;
+    ++found->second.count.total;
+    found->second.fatal = found->second.fatal || sxid.fatal;
   }
 }
 
@@ -79,13 +87,16 @@ void KernelLogCounters::count_event(const KernelEvent& event, const LogRecord& r
   auto found = by_device_.find({kind, event.device});
   if (found == by_device_.end()) {
     const bool full = devices_of_kind_[kind] >= kMaxDevices;
-    found = by_device_.try_emplace({kind, full ? "other" : event.device}, 0).first;
+    found =
+        by_device_.try_emplace({kind, full ? "other" : event.device}, Count{0, record.at}).first;
     if (!full) ++devices_of_kind_[kind];
   }
-  ++found->second;
+  ++found->second.total;
 }
 
 void KernelLogCounters::count_xid(const XidEvent& event, Timestamp at) {
+  if (recent_.size() >= kMaxRecent) recent_.pop_front();
+  if (dcgm_.xid_window) recent_.push_back({at, event.pci_bus_id, event.code});
   if (xids_.size() < kMaxXidSeries) ++xids_[{event.pci_bus_id, event.code}];
   xid_at_[{event.pci_bus_id, event.code}] = at;
   last_xid_[event.pci_bus_id] = LastXid{at, event};
@@ -100,6 +111,8 @@ void KernelLogCounters::note_gpu_lost(const std::string& pci_bus_id, Timestamp a
 }
 
 void KernelLogCounters::settle(Timestamp now) {
+  now_ = now;
+  while (!recent_.empty() && now - recent_.front().at > kWindow) recent_.pop_front();
   for (auto entry = lost_gpus_.begin(); entry != lost_gpus_.end();) {
     if (now - entry->second <= kSettle) {
       ++entry;
@@ -123,7 +136,7 @@ void KernelLogCounters::write(MetricSink& sink, GpuDirectory& gpus) const {
   }
   for (const auto& [key, count] : by_device_)
     sink.counter("vagt_kernel_events_by_device_total", "Events by kind and device.")
-        .add({{"device", key.second}, {"kind", key.first}}, static_cast<double>(count));
+        .add({{"device", key.second}, {"kind", key.first}}, count.shown(now_));
   for (const auto& [kind, last] : last_) {
     sink.gauge("vagt_kernel_event_last_timestamp_seconds", "When the last event of a kind was.")
         .add({{"kind", kind}}, to_seconds(last.at));
@@ -131,12 +144,13 @@ void KernelLogCounters::write(MetricSink& sink, GpuDirectory& gpus) const {
         .add({{"device", last.device}, {"kind", kind}, {"message", last.message}}, 1);
   }
   write_xids(sink, gpus);
+  write_window(sink, gpus);
   for (const auto& [key, value] : sxids_)
     sink.counter("vagt_gpu_nvswitch_sxid_errors_total", "NVSwitch errors by switch and code.")
-        .add({{"fatal", value.second ? "true" : "false"},
+        .add({{"fatal", value.fatal ? "true" : "false"},
               {"pci_bus_id", key.first},
               {"sxid", std::to_string(key.second)}},
-             static_cast<double>(value.first));
+             value.count.shown(now_));
   for (int priority = 0; priority < 8; ++priority)
     sink.counter("vagt_kmsg_lines_total", "Records read from the kernel log by priority.")
         .add({{"priority", std::to_string(priority)}}, static_cast<double>(lines_[priority]));
@@ -159,9 +173,12 @@ void KernelLogCounters::write_xids(MetricSink& sink, GpuDirectory& gpus) const {
     family.add({{"UUID", who.uuid}, {"gpu", who.index}, {"pci_bus_id", pci}, {"xid", xid}}, value);
   };
   Family& xids = sink.counter("vagt_gpu_xid_errors_total", "XID errors by GPU and code.");
-  for (const std::string& gpu : gpus_)
-    for (const int code : serious_xids())
+  const auto begin_at_zero = [&](int code) {
+    for (const std::string& gpu : gpus_)
       if (!xids_.contains({gpu, code})) add(xids, gpu, code, 0);
+  };
+  for (const int code : serious_xids()) begin_at_zero(code);
+  for (const int code : kApplicationXids) begin_at_zero(code);
   for (const auto& [key, count] : xids_)
     add(xids, key.first, key.second, static_cast<double>(count));
   std::map<std::string, GpuDirectory::Xids> serious;
@@ -180,16 +197,38 @@ void KernelLogCounters::write_xids(MetricSink& sink, GpuDirectory& gpus) const {
   for (const auto& [pci, known] : serious) gpus.set_xids(pci, known);
   Family& last_code =
       sink.gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.");
-  const auto add_code = [&](const std::string& pci, double code) {
+  const auto add_code = [&](const std::string& pci, int code, const std::string& message) {
     const GpuDirectory::Identity& who = identity(pci);
-    if (who.uuid.empty()) return last_code.add({{"pci_bus_id", pci}}, code);
-    last_code.add({{"UUID", who.uuid}, {"gpu", who.index}, {"pci_bus_id", pci}}, code);
+    const std::string text = std::to_string(code);
+    std::vector<LabelView> labels;
+    if (!who.uuid.empty()) labels = {{"UUID", who.uuid}, {"gpu", who.index}};
+    labels.push_back({"pci_bus_id", pci});
+    if (dcgm_.xid_labels) {
+      labels.push_back({"err_code", text});
+      labels.push_back({"err_msg", message});
+    }
+    last_code.add(std::span<const LabelView>(labels), code);
   };
   for (const std::string& gpu : gpus_)
-    if (!last_xid_.contains(gpu)) add_code(gpu, 0);
+    if (!last_xid_.contains(gpu)) add_code(gpu, 0, "No Error");
   for (const auto& [gpu, last] : last_xid_) {
-    add_code(gpu, last.event.code);
+    add_code(gpu, last.event.code, clean_message(last.event.message));
     add_last_info(sink, gpu, identity(gpu), last.event);
+  }
+}
+
+void KernelLogCounters::write_window(MetricSink& sink, const GpuDirectory& gpus) const {
+  std::map<std::pair<std::string, int>, double> counts;
+  for (const Recent& recent : recent_) ++counts[{recent.gpu, recent.code}];
+  for (const auto& [key, count] : counts) {
+    const auto who = gpus.identity(key.first).value_or(GpuDirectory::Identity());
+    sink.gauge("DCGM_EXP_XID_ERRORS_COUNT", "XID errors of the last five minutes by code.")
+        .add({{"UUID", who.uuid},
+              {"gpu", who.index},
+              {"pci_bus_id", key.first},
+              {"window_size_in_ms", "300000"},
+              {"xid", std::to_string(key.second)}},
+             count);
   }
 }
 
@@ -201,7 +240,7 @@ std::string KernelLogCounters::save() const {
   for (const auto& [kind, count] : kinds_)
     out += "kind\t" + kind + '\t' + std::to_string(count) + '\n';
   for (const auto& [key, count] : by_device_)
-    out += "device\t" + key.first + '\t' + key.second + '\t' + std::to_string(count) + '\n';
+    out += "device\t" + key.first + '\t' + key.second + '\t' + std::to_string(count.total) + '\n';
   for (const auto& [key, count] : xids_) {
     const auto at = xid_at_.find(key);
     out += "xid\t" + key.first + '\t' + std::to_string(key.second) + '\t' + std::to_string(count) +
@@ -209,7 +248,7 @@ std::string KernelLogCounters::save() const {
   }
   for (const auto& [key, value] : sxids_)
     out += "sxid\t" + key.first + '\t' + std::to_string(key.second) + '\t' +
-           std::to_string(value.first) + '\t' + (value.second ? "1" : "0") + '\n';
+           std::to_string(value.count.total) + '\t' + (value.fatal ? "1" : "0") + '\n';
   return out;
 }
 
@@ -228,7 +267,7 @@ void KernelLogCounters::load(std::string_view text) {
     if (field[0] == "lines") lines_[number(1) & 7] = number(2);
     if (field[0] == "kind") kinds_[std::string(field[1])] = number(2);
     if (field[0] == "device") {
-      by_device_[{std::string(field[1]), std::string(field[2])}] = number(3);
+      by_device_[{std::string(field[1]), std::string(field[2])}].total = number(3);
       ++devices_of_kind_[std::string(field[1])];
     }
     if (field[0] == "xid") {
@@ -237,7 +276,8 @@ void KernelLogCounters::load(std::string_view text) {
       xid_at_[key] = from_millis(static_cast<int64_t>(number(4)));
     }
     if (field[0] == "sxid")
-      sxids_[{std::string(field[1]), to_int(field[2])}] = {number(3), field[4] == "1"};
+      sxids_[{std::string(field[1]), to_int(field[2])}] =
+          Sxid{Count{number(3), Timestamp{}}, field[4] == "1"};
   }
 }
 

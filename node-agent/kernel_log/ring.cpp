@@ -29,4 +29,9 @@ std::string KernelLogRing::json_after(uint64_t after) const {
   return out;
 }
 
+uint64_t KernelLogRing::last_sequence() const {
+  base::MutexLock lock(mutex_);
+  return lines_.empty() ? 0 : lines_.back().sequence;
+}
+
 }  // namespace vagt::agent

@@ -21,6 +21,7 @@ class KernelLogRing {
   // {"status":"success","data":{"next":N,"lines":[{"seq":…,"time":…,"priority":…,"message":…}]}};
   // the next question asks after N.
   std::string json_after(uint64_t after) const VAGT_EXCLUDES(mutex_);
+  uint64_t last_sequence() const VAGT_EXCLUDES(mutex_);  // 0: no line yet
 
  private:
   struct Line {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -115,12 +116,12 @@ class Checker {
 
   static std::optional<bool> has_signature(const std::string& path) {
     constexpr std::string_view kTrailer = "~Module signature appended~\n";
-    std::FILE* file = std::fopen(path.c_str(), "rbe");
-    if (file == nullptr) return std::nullopt;
+    const int fd = open_regular(path);
+    if (fd < 0) return std::nullopt;
     char end[kTrailer.size()];
-    const bool read = std::fseek(file, -static_cast<long>(kTrailer.size()), SEEK_END) == 0 &&
-                      std::fread(end, 1, sizeof end, file) == sizeof end;
-    std::fclose(file);
+    const bool read = lseek(fd, -static_cast<off_t>(kTrailer.size()), SEEK_END) >= 0 &&
+                      ::read(fd, end, sizeof end) == static_cast<ssize_t>(sizeof end);
+    close(fd);
     return read && std::string_view(end, sizeof end) == kTrailer;
   }
 

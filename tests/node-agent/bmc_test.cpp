@@ -39,7 +39,7 @@ TEST(Ipmi, SensorsOfBothTools) {
   EXPECT_EQ(tool[0].unit, "RPM");
   EXPECT_EQ(tool[1].value, std::nullopt);
   EXPECT_EQ(tool[2].type, "Power Supply");
-  EXPECT_EQ(tool[2].state, std::nullopt);  // its status column says ok whatever happens
+  EXPECT_EQ(tool[2].state, 2);  // by what it asserts: its status column says ok whatever happens
 }
 
 TEST(Ipmi, PsuBitsAreDecodedFromTextAndFromTheRawByte) {
@@ -121,6 +121,17 @@ TEST(Ipmi, RubbishGivesNothing) {
 TEST(IpmiCollector, WithoutADeviceThereIsNoBmc) {
   FakeHost host;
   EXPECT_THAT(host.run(make_ipmi), HasSubstr("no BMC at"));
+}
+
+TEST(Ipmi, CriticalCountersBeginAtZero) {
+  BmcMemory memory;
+  add_critical_types(memory);
+  EXPECT_THAT(page_of({}, memory),
+              HasSubstr("vagt_ipmi_sel_critical_total{sensor_type=\"Power Supply\"} 0\n"));
+  memory.take(
+      parse_sel("1 | 11/19/2026 | 00:01:09 | Drive Slot / Bay HDD3 | Drive Fault | Asserted\n"));
+  EXPECT_THAT(page_of({}, memory),
+              HasSubstr("vagt_ipmi_sel_critical_total{sensor_type=\"Drive Slot\"} 1\n"));
 }
 
 }  // namespace

@@ -158,6 +158,7 @@ TEST_F(Counters, OomInACgroupNamesTheCgroup) {
       1s);
   add("Memory cgroup out of memory: Killed process 5 (vllm) total", 1s);
   add("Out of memory: Killed process 6 (java) total", 2s);
+  counters_.settle(from_millis(60'000));
   EXPECT_THAT(page(), AllOf(HasSubstr("{device=\"docker-3f.scope\",kind=\"oom_kill\"} 1\n"),
                             HasSubstr("{device=\"java\",kind=\"oom_kill\"} 1\n")));
 }
@@ -172,6 +173,7 @@ TEST_F(Counters, GapsAreLostRecords) {
 TEST_F(Counters, AFloodOfDevicesEndsInOther) {
   for (int i = 0; i < 200; ++i)
     add("nfs: server s" + std::to_string(i) + " not responding, still trying", 1s);
+  counters_.settle(from_millis(60'000));
   EXPECT_THAT(page(), AllOf(HasSubstr("{device=\"other\",kind=\"nfs_timeout\"} 136\n"),
                             HasSubstr("{kind=\"nfs_timeout\"} 200\n")));
 }
@@ -191,6 +193,61 @@ TEST(KernelLogCollector, ReadsARecordedLog) {
   host.file("log", "4,1,5,-;NVRM: Xid (PCI:0000:43:00): 13, x\n SUBSYSTEM=pci\nrubbish\n");
   host.sources().fixtures.kmsg = host.path("log");
   EXPECT_THAT(host.run(make_kernel_log), HasSubstr("{pci_bus_id=\"0000:43:00.0\",xid=\"13\"} 1\n"));
+}
+
+// increase() does not see a series that is born with its first event.
+TEST(KernelLogCounters, ADevicesFirstEventIsAStepFromZero) {
+  KernelLogCounters counters;
+  const auto line = [](uint64_t at_millis, std::string_view text) {
+    LogRecord record;
+    record.at = from_millis(static_cast<int64_t>(at_millis));
+    record.text = text;
+    return record;
+  };
+  const auto page = [&counters] {
+    GpuDirectory gpus;
+    MetricSink sink;
+    counters.write(sink, gpus);
+    std::string out;
+    for (const auto& entry : sink.families()) out += entry.second.lines();
+    return out;
+  };
+  const std::string sxid =
+      "vagt_gpu_nvswitch_sxid_errors_total{fatal=\"true\",pci_bus_id=\"0000:07:00.0\","
+      "sxid=\"20034\"} ";
+  counters.add(line(1000, "nvidia-nvswitch2: SXid (PCI:0000:07:00.0): 20034, Fatal, Link 28"));
+  counters.settle(from_millis(2000));
+  EXPECT_THAT(page(), HasSubstr(sxid + "0\n"));
+  EXPECT_THAT(page(), HasSubstr("vagt_kernel_events_total{kind=\"nvidia_nvswitch_sxid\"} 1\n"));
+  counters.settle(from_millis(21'000));
+  EXPECT_THAT(page(), HasSubstr(sxid + "1\n"));
+  KernelLogCounters restarted;
+  restarted.load(counters.save());
+  counters = restarted;
+  counters.settle(from_millis(22'000));
+  EXPECT_THAT(page(), HasSubstr(sxid + "1\n"));
+}
+
+TEST(KernelLogCounters, DcgmsWindowAndLabelsOnRequest) {
+  KernelLogCounters counters;
+  counters.set_dcgm({true, true});
+  LogRecord record;
+  record.at = from_millis(1000);
+  record.text = "NVRM: Xid (PCI:0000:43:00): 94, pid=1, name=x, Contained";
+  counters.add(record);
+  counters.add(record);
+  const auto page = [&counters] {
+    GpuDirectory gpus;
+    MetricSink sink;
+    counters.write(sink, gpus);
+    std::string out;
+    for (const auto& entry : sink.families()) out += entry.second.lines();
+    return out;
+  };
+  EXPECT_THAT(page(), HasSubstr("window_size_in_ms=\"300000\",xid=\"94\"} 2\n"));
+  EXPECT_THAT(page(), HasSubstr("err_code=\"94\",err_msg=\"Contained\"} 94\n"));
+  counters.settle(from_millis(400'000));
+  EXPECT_THAT(page(), Not(HasSubstr("DCGM_EXP_XID_ERRORS_COUNT{")));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // One request on a connection of its own; the whole answer.
-std::string get(uint16_t port, const std::string& target, const std::string& headers = "") {
+std::string ask(const std::string& method, uint16_t port, const std::string& target,
+                const std::string& headers = "") {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -22,7 +23,7 @@ std::string get(uint16_t port, const std::string& target, const std::string& hea
   std::string answer;
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
     const std::string request =
-        "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n";
+        method + ' ' + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n";
     send(fd, request.data(), request.size(), 0);
     char buffer[8192];
     for (ssize_t n; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;)
@@ -30,6 +31,28 @@ std::string get(uint16_t port, const std::string& target, const std::string& hea
   }
   close(fd);
   return answer;
+}
+
+std::string get(uint16_t port, const std::string& target, const std::string& headers = "") {
+  return ask("GET", port, target, headers);
+}
+
+TEST(PageServer, LetsGoOfTheDriver) {
+  FakeHost host;
+  Options options;
+  options.sources = host.sources();
+  options.collectors = {"loadavg"};
+  options.listen = {"127.0.0.1:0"};
+  const auto agent = Agent::make(options).value();
+  const auto server = PageServer::start(*agent, options).value();
+  const uint16_t port = server->ports().at(0);
+  const std::string length = "Content-Length: 0\r\n";
+  EXPECT_THAT(get(port, "/-/gpu/release"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask("POST", port, "/-/gpu/release?seconds=9999", length), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(ask("POST", port, "/-/gpu/release?seconds=60", length), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(host.sources().gpus->released_until(), host.clock().now() + std::chrono::seconds(60));
+  EXPECT_THAT(ask("POST", port, "/-/gpu/release?seconds=0", length), HasSubstr("used again"));
+  EXPECT_THAT(get(port, "/ipmi?target=x"), StartsWith("HTTP/1.1 400"));  // no --ipmi.config
 }
 
 TEST(PageServer, ServesItsPages) {

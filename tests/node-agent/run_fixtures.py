@@ -6,10 +6,11 @@
 The written hosts' pages differ from node_exporter's own page in two points, and the kit lacks one source: ADJUSTED
 below names them, and each page says how many lines were adjusted.
 
-A checkout may keep symbolic links as small files that hold their target; they are made links again in a copy.
 The last line is `N pages right, N wrong`.
 """
 import os, pathlib, re, shutil, subprocess, sys, tempfile
+
+import kit_host
 
 agent, shared = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 parts = sys.argv[3:] or ['host', 'nvidia', 'kmsg', 'ipmi', 'smartctl', 'docker', 'nvme']
@@ -18,30 +19,8 @@ work = pathlib.Path(tempfile.mkdtemp(prefix='vagt-fixtures-'))
 counts = [0, 0]
 
 
-def restore_links(root):
-    for path in sorted(root.rglob('*')):
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > 300:
-            continue
-        text = path.read_bytes()
-        relative = text.startswith(b'../') or path == root / 'proc' / 'self'
-        if not relative or b'\n' in text:
-            continue
-        target = text.decode()
-        if not (path.parent / target).exists():
-            continue
-        path.unlink()
-        path.symlink_to(target)
-
-
 def copy_host(*layers):
-    root = pathlib.Path(tempfile.mkdtemp(dir=work))
-    for layer in layers:
-        shutil.copytree(kit / 'hosts' / layer, root, dirs_exist_ok=True)
-        for path in root.rglob('*'):
-            os.chmod(path, 0o755 if path.is_dir() else 0o644, follow_symlinks=False) if not path.is_symlink() else None
-    for _ in range(3):      # links through links
-        restore_links(root)
-    return root
+    return kit_host.copy_host(kit, tempfile.mkdtemp(dir=work), *layers)
 
 
 def adjusted(expected):
