@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """vagt-agent's BMC collector against Debian's openipmi simulator over the LAN: healthy, a fan that stops, a power supply of four lost,
-the event log filling, the BMC hanging and coming back.
+the event log filling, the BMC hanging and coming back; in each state beside the real prometheus-ipmi-exporter, which asks the same BMC.
 
 Skips, loudly, where ipmi_sim or ipmitool is missing.
 """
-import os, shutil, signal, socket, subprocess, tempfile, unittest
+import contextlib, os, re, shutil, signal, socket, subprocess, tempfile, unittest, urllib.error, urllib.request
 
 import harness
 
@@ -85,6 +85,39 @@ class Simulator:
         self.process.wait()
 
 
+EXPORTER_PROGRAM = shutil.which('prometheus-ipmi-exporter')
+# What a module of both exporters is called, and where FreeIPMI needs to be told of the simulator's ways.
+EXPORTER = '''modules:
+  sim:
+    user: ipmiusr
+    pass: test
+    driver: LAN_2_0
+    privilege: admin
+    timeout: 6000
+    workaround_flags: [opensesspriv]
+    collectors: [ipmi, sel, bmc]
+'''
+STATES = ('healthy', 'fan failed', 'supply lost', 'event log filling', 'hanging', 'back')
+# A module for each state, since no BMC is asked twice within 30 s.
+AGENT = ''.join('[sim%d]\nuser = ipmiusr\npassword_file = PASSWORD\nprivilege = administrator\ncipher_suite = 3\n' % i
+                for i in range(len(STATES)))
+# FreeIPMI numbers sensors by their record, ipmitool by their number: compared by name.
+BOTH = ('ipmi_up', 'ipmi_fan_speed_rpm', 'ipmi_fan_speed_state', 'ipmi_sensor_state', 'ipmi_sel_logs_count', 'ipmi_sel_free_space_bytes',
+        'ipmi_temperature_celsius', 'ipmi_temperature_state')
+
+
+def by_name(page):
+    out = {}
+    for line in page.splitlines():
+        series, _, value = line.rpartition(' ')
+        name, _, labels = series.partition('{')
+        if name not in BOTH:
+            continue
+        key = re.search(r'(?:name|collector)="([^"]*)"', labels)
+        out[name, key.group(1) if key else ''] = float(value)
+    return out
+
+
 class BmcTest(unittest.TestCase):
     def setUp(self):
         for program in ('ipmi_sim', 'ipmitool'):
@@ -104,6 +137,64 @@ class BmcTest(unittest.TestCase):
                               f'--path.state={self.directory}', '--collector.ipmi.arguments=' + ' '.join(self.bmc.arguments),
                               '--collector.ipmi.psus-required=2'], capture_output=True, text=True, timeout=280)
         return dict(line.rsplit(' ', 1) for line in run.stdout.splitlines() if line and line[0] != '#')
+
+    def serve(self):
+        """Both exporters on ports of their own, for as long as the test lasts."""
+        for name, text in (('exporter.yml', EXPORTER), ('password', 'test\n'), ('agent.conf', AGENT.replace('PASSWORD', self.directory + '/password'))):
+            with open(os.path.join(self.directory, name), 'w') as f:
+                f.write(text)
+        self.ports = {}
+        # FreeIPMI keeps what it learns of a BMC in the user's home.
+        home = dict(os.environ, HOME=self.directory)
+        for program, flags in ((EXPORTER_PROGRAM, ['--config.file=' + self.directory + '/exporter.yml']),
+                               (os.path.join(harness.BIN, 'vagt-agent'), ['--collector.disable-defaults', '--log.level=error',
+                                                                          '--path.state=' + self.directory,
+                                                                          '--ipmi.config=' + self.directory + '/agent.conf'])):
+            port = harness.free_port()
+            served = harness.Program([program, *flags, '--web.listen-address=127.0.0.1:%d' % port],
+                                     os.path.join(self.directory, os.path.basename(program) + '.log'), home)
+            self.addCleanup(served.stop)
+            self.ports[os.path.basename(program)] = port
+
+            def answers():
+                with contextlib.suppress(urllib.error.URLError, ConnectionError):
+                    return harness.get('http://127.0.0.1:%d/' % port)
+            harness.wait_until(program + ' serves', answers, 30)
+
+    def asked(self, program, module):
+        url = 'http://127.0.0.1:%d/ipmi?module=%s&target=127.0.0.1:%d' % (self.ports[program], module, self.bmc.port)
+        with urllib.request.urlopen(url, timeout=120) as answer:
+            return answer.read().decode()
+
+    def compare(self, state):
+        """The exporter's values of the BMC in this state, all of which are on the agent's page."""
+        theirs = by_name(self.asked('prometheus-ipmi-exporter', 'sim'))
+        ours = by_name(self.asked('vagt-agent', 'sim%d' % STATES.index(state)))
+        for name, value in theirs.items():
+            self.assertEqual(ours.get(name), value, (state, name, ours))
+        print('%s: all %d values of the exporter are on the agent\'s page' % (state, len(theirs)))
+        return theirs
+
+    def test_beside_the_real_exporter(self):
+        if EXPORTER_PROGRAM is None:
+            self.skipTest('SKIPPED: prometheus-ipmi-exporter is not installed; nothing was compared')
+        self.serve()
+        self.assertGreater(len(self.compare('healthy')), 12)
+        self.bmc.tell('sensor_set_value 0x20 0 2 0 0')
+        harness.wait_until('the fan stands', lambda: '| 0 RPM' in self.bmc.ask('sdr', 'elist', 'full').stdout, 60)
+        self.assertEqual(self.compare('fan failed')['ipmi_fan_speed_rpm', 'FAN2'], 0)
+        self.bmc.tell('sensor_set_bit 0x20 0 13 3 1 0')
+        harness.wait_until('the supply has no input', lambda: 'AC lost' in self.bmc.ask('sdr', 'elist', 'compact').stdout, 60)
+        self.compare('supply lost')
+        with open(os.path.join(self.directory, 'event'), 'w') as f:
+            f.write('0x04 0x08 0x0e 0x6f 0x01 0xff 0xff\n' * 60)
+        self.assertEqual(self.bmc.ask('sel', 'add', os.path.join(self.directory, 'event')).returncode, 0)
+        self.assertGreaterEqual(self.compare('event log filling')['ipmi_sel_logs_count', ''], 60)
+        self.bmc.process.send_signal(signal.SIGSTOP)
+        self.assertEqual(self.compare('hanging')['ipmi_up', 'ipmi'], 0)
+        self.bmc.process.send_signal(signal.SIGCONT)
+        harness.wait_until('the simulator answers again', lambda: self.bmc.ask('mc', 'info').returncode == 0, 60)
+        self.assertEqual(self.compare('back')['ipmi_up', 'ipmi'], 1)
 
     def test_a_bmc_through_a_bad_day(self):
         page = self.page()
