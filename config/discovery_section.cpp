@@ -30,9 +30,6 @@ Result<scrape::TargetGroup> read_static_group(const YamlNode& node, size_t index
   VAGT_CHECK_OK(
       fields.finish("struct { Targets []string \"yaml:\\\"targets\\\"\"; Labels model.LabelSet }"));
   for (std::string& address : addresses) {
-    if (address.find('/') != std::string::npos) {
-      return node.find("targets")->error(fmt::format("{} is not a valid hostname", quote(address)));
-    }
     group.targets.push_back({{"__address__", std::move(address)}});
   }
   for (const auto& [name, value] : group.labels) VAGT_CHECK_OK(check_label(node, name, value));
@@ -127,6 +124,21 @@ Status read_unimplemented(YamlFields& fields, const ReadContext& context, std::s
 }
 
 }  // namespace
+
+Status check_static_addresses(const YamlNode& section) {
+  const YamlNode* groups = section.find("static_configs");
+  if (groups == nullptr || !groups->is_sequence()) return {};
+  for (const YamlNode& group : groups->items()) {
+    const YamlNode* targets = group.find("targets");
+    if (targets == nullptr || !targets->is_sequence()) continue;
+    for (const YamlNode& target : targets->items()) {
+      const std::string_view address = target.scalar();
+      if (address.find('/') != std::string_view::npos)
+        return target.error(fmt::format("{} is not a valid hostname", quote(address)));
+    }
+  }
+  return {};
+}
 
 Status read_discovery(YamlFields& fields, const ReadContext& context,
                       scrape::DiscoveryConfig& out) {

@@ -24,11 +24,7 @@ Result<AlertmanagerTarget> read_alertmanager(const YamlNode& node, const ReadCon
       fields.take("alert_relabel_configs"), context.defaults.name_scheme,
       "empty or null Alertmanager alert relabeling rule", config.alert_relabel));
   VAGT_CHECK_OK(fields.finish("config.AlertmanagerConfig"));
-  const scrape::DiscoveryConfig& discovery = config.discovery;
-  if (!discovery.files.empty() || !discovery.http.empty() || !discovery.dns.empty() ||
-      !discovery.docker.empty() || !discovery.consul.empty() || !discovery.kubernetes.empty()) {
-    context.notice(node, "of the ways to find Alertmanagers only static_configs is used");
-  }
+  if (config.relabel.empty()) VAGT_CHECK_OK(check_static_addresses(node));
   if (config.api_version == "v1") {
     // Alertmanager itself dropped it in 0.27; what answers there speaks v2.
     context.notice(*node.find("api_version"),

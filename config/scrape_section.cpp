@@ -123,6 +123,7 @@ Result<scrape::ScrapeConfig> read_job(const YamlNode& node, const ReadContext& c
   fields.fail(read_timing(node, fields, defaults, suffix, job));
   VAGT_CHECK_OK(fields.finish("config.ScrapeConfig"));
   if (job.job_name.empty()) return node.error("job_name is empty");
+  if (job.relabel.empty()) VAGT_CHECK_OK(check_static_addresses(node));
   if (job.scheme != "http" && job.scheme != "https") {
     return node.find("scheme")->error(
         fmt::format("scheme must be http or https, not {}", quote(job.scheme)));

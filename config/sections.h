@@ -41,6 +41,10 @@ Status read_relabel_configs(const base::YamlNode* node, scrape::NameScheme schem
 Status read_discovery(base::YamlFields& fields, const ReadContext& context,
                       scrape::DiscoveryConfig& out);
 
+// Somebody wrote a URL among the static targets. Only of sections without relabelling, which may
+// make something else of it (the targets of blackbox_exporter are URLs).
+Status check_static_addresses(const base::YamlNode& section);
+
 Status read_global(const base::YamlNode& node, ReadContext& context, GlobalConfig& out);
 Status read_scrape_configs(const base::YamlNode& node, const ReadContext& context,
                            std::vector<scrape::ScrapeConfig>& out);

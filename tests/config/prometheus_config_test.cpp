@@ -146,5 +146,27 @@ TEST(PrometheusConfig, RefusesWhatCannotBe) {
               StatusIs(Code::InvalidArgument, "is not valid for file discovery"));
 }
 
+// The job of blackbox_exporter as everybody writes it.
+TEST(PrometheusConfig, AnAddressMayBeAUrlWhereRelabellingSeesItFirst) {
+  const std::string job =
+      "scrape_configs: [{job_name: b, static_configs: [{targets: ['http://h/p']}]";
+  const std::string relabelling =
+      ", relabel_configs: [{target_label: __address__, replacement: x}]";
+  EXPECT_THAT(parse_prometheus_config(job + relabelling + "}]", "p.yml"), IsOk());
+  for (const std::string rest : {"}]", ", relabel_configs: []}]"}) {
+    EXPECT_THAT(
+        parse_prometheus_config(job + rest, "p.yml"),
+        StatusIs(Code::InvalidArgument, "p.yml:1:60: \"http://h/p\" is not a valid hostname"))
+        << rest;
+  }
+}
+
+TEST(PrometheusConfig, TheJobsForExportersLoad) {
+  const auto config = load_prometheus_config(VAGT_SOURCE_DIR "/docs/exporters/jobs.yml");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->scrape_configs.size(), 15u);
+  EXPECT_TRUE(config->notices.empty());
+}
+
 }  // namespace
 }  // namespace vagt::config
