@@ -35,6 +35,7 @@ void add_config_commands(CLI::App& app, Invocation& invocation);
 void add_check_commands(CLI::App& app, Invocation& invocation);
 void add_lint_commands(CLI::App& app, Invocation& invocation);
 void add_test_commands(CLI::App& app, Invocation& invocation);
+void add_rules_commands(CLI::App& app, Invocation& invocation);
 void add_query_commands(CLI::App& app, Invocation& invocation);
 
 // Puts in what kingpin lets people leave out: `alert foo` is `alert query foo`, `help silence` is

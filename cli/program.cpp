@@ -83,6 +83,7 @@ int run_program(std::vector<std::string> arguments, const std::string& home, Str
   add_check_commands(app, invocation);
   add_lint_commands(app, invocation);
   add_test_commands(app, invocation);
+  add_rules_commands(app, invocation);
   add_config_commands(app, invocation);
   app.footer(kExamples);
   arguments = complete_arguments(std::move(arguments));

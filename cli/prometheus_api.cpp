@@ -47,7 +47,7 @@ net::HttpRequest PrometheusApi::make_request(const std::string& method,
   request.method = method;
   request.url = Secret(base_url(server_) + target);
   request.headers = headers_;
-  request.timeout = std::chrono::minutes(2);
+  request.timeout = timeout_;
   request.max_body_bytes = 1u << 30;
   return request;
 }

@@ -19,6 +19,8 @@ class PrometheusApi {
   void add_header(std::string name, std::string value) {
     headers_.emplace_back(std::move(name), std::move(value));
   }
+  // Of one request; 2 minutes unless set.
+  void set_timeout(Duration timeout) { timeout_ = timeout; }
   // The answer's "data"; its warnings go to standard error, errors are worded as promtool's.
   Result<boost::json::value> post(const std::string& path, const Params& params);
   Result<boost::json::value> get(const std::string& path, const Params& params);
@@ -35,6 +37,7 @@ class PrometheusApi {
   std::string server_;
   std::shared_ptr<const net::HttpClientConfig> profile_;
   std::vector<std::pair<std::string, std::string>> headers_;
+  Duration timeout_ = std::chrono::minutes(2);
 };
 
 }  // namespace vagt::cli
