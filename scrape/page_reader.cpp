@@ -94,7 +94,7 @@ bool PageReader::recognises(const Line& line) const {
     const char last = rest[line.length - 1];
     const char behind = rest.size() > line.length ? rest[line.length] : '\n';
     if (last != '}' && behind != ' ' && behind != '\t') return false;
-    return text_hash(rest.substr(0, line.length), cache_.seed_ + type_class_) == line.hash;
+    return text_hash(rest.substr(0, line.length), cache_.seed_ + family_hash_) == line.hash;
   }
   return text_hash(rest.substr(0, line.length), cache_.seed_) == line.hash;
 }
@@ -107,7 +107,7 @@ bool PageReader::take_predicted(Status& status) {
   if (line.kind == Kind::Comment || line.kind == Kind::Metadata) {
     const std::string_view text = parser_.rest().substr(0, line.length);
     if (!parser_.skip_line(line.length)) return false;
-    enter_family(line.type_class, text);
+    enter_family(line.type_class, text, line.hash);
     remember(line, predicted_++);
     return true;
   }
@@ -120,8 +120,9 @@ bool PageReader::take_predicted(Status& status) {
   return true;
 }
 
-void PageReader::enter_family(uint8_t type_class, std::string_view line) {
+void PageReader::enter_family(uint8_t type_class, std::string_view line, uint64_t hash) {
   if (type_class == 0) return;
+  family_hash_ = type_class == 1 ? 0 : hash;
   type_class_ = static_cast<uint8_t>(type_class - 1);
   type_line_ = line;
 }
@@ -146,7 +147,7 @@ Status PageReader::take_unknown() {
                       : entry.type == MetricType::Summary ? 3
                                                           : 1;
   }
-  enter_family(line.type_class, entry.text);
+  enter_family(line.type_class, entry.text, line.hash);
   if (const auto index = look_up(line.hash, line.length); index && !changes().seen[*index]) {
     remember(line, *index);
     predicted_ = *index + 1;
@@ -159,7 +160,7 @@ Status PageReader::take_unknown() {
 
 Status PageReader::take_sample() {
   const std::string_view text = parser_.entry().text;
-  const uint64_t hash = text_hash(text, cache_.seed_ + type_class_);
+  const uint64_t hash = text_hash(text, cache_.seed_ + family_hash_);
   if (const auto index = look_up(hash, static_cast<uint32_t>(text.size()))) {
     if (changes().seen[*index] && cache_.lines_[*index].kind == Kind::Sample) {
       Line line = cache_.lines_[*index];

@@ -40,7 +40,7 @@ class PageReader {
   Status take_new_series(uint64_t hash);
   Status take_known(size_t index);
   Status write_known(Line line, size_t index);
-  void enter_family(uint8_t type_class, std::string_view line);
+  void enter_family(uint8_t type_class, std::string_view line, uint64_t hash);
   bool is_over_limit();
   bool has_own_time() const;
   Code append_entry(tsdb::SeriesRef ref);
@@ -68,6 +68,9 @@ class PageReader {
   std::vector<SeriesCache::FoundExemplar> exemplars_;
   size_t predicted_ = 0;
   uint8_t type_class_ = 0;  // 0 plain, 1 histogram, 2 summary
+  // Below a TYPE line of these two, a sample's text is another series than elsewhere: the line's
+  // hash goes into that of the sample.
+  uint64_t family_hash_ = 0;
   std::string_view type_line_;
   bool is_metadata_changed_ = false;
 };

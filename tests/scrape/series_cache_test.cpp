@@ -171,6 +171,14 @@ TEST_F(SeriesCacheTest, BoundsAreFloatsOnlyInTheirFamily) {
   }
 }
 
+// Found by the fuzz target: the line is known, but it stood below another family's TYPE.
+TEST_F(SeriesCacheTest, BelowAnotherTypeTheSameLineIsAnotherSeries) {
+  EXPECT_THAT(scrape("# TYPE s summary\nq{quantile=\"0\"} 4\n"),
+              ElementsAre(R"(q{quantile="0"} 4)"));
+  EXPECT_THAT(scrape("# TYPE q summary\nq{quantile=\"0\"} 5\n"),
+              ElementsAre(R"(q{quantile="0.0"} 5)", R"(q{quantile="0"} stale)"));
+}
+
 TEST_F(SeriesCacheTest, SampleLimitFailsThePage) {
   rules.limits.samples = 2;
   scrape("a 1\nb 2\nc 3\nd 4\n");
