@@ -22,8 +22,9 @@ const Labels& final_labels(StepBatch& rows, size_t row) {
   return rows.labels[row];
 }
 
-// The rows of a single step, in the order they came: sort() and topk() depend on it.
-Result<Vector> collect_vector(Operator& root, Timestamp at, EvalContext& context) {
+// The rows of a single step, in the order they came: sort() and topk() depend on it. `distinct`: no
+// two rows can have the same labels, so none are compared.
+Result<Vector> collect_vector(Operator& root, Timestamp at, bool distinct, EvalContext& context) {
   Vector result;
   std::unordered_map<Labels, size_t, LabelsHash> seen;
   StepBatch batch;
@@ -35,7 +36,7 @@ Result<Vector> collect_vector(Operator& root, Timestamp at, EvalContext& context
     for (size_t row = 0; row < batch.rows(); ++row) {
       if (batch.present[row] == 0) continue;
       const Labels& labels = final_labels(batch, row);
-      if (!seen.try_emplace(labels, result.size()).second) return same_labelset();
+      if (!distinct && !seen.try_emplace(labels, result.size()).second) return same_labelset();
       result.push_back({labels, at, batch.values[row]});
     }
   }
@@ -142,7 +143,8 @@ Result<Value> instant_value(const PlanNode& root, EvalContext& context) {
     }
     case ValueType::Vector: {
       VAGT_TRY(const OperatorPtr op, make_operator(root, grid, context));
-      VAGT_TRY(Vector vector, collect_vector(*op, grid.start, context));
+      const bool distinct = std::holds_alternative<VectorSelector>(root.expr->node);
+      VAGT_TRY(Vector vector, collect_vector(*op, grid.start, distinct, context));
       return Value(std::move(vector));
     }
     case ValueType::None:
