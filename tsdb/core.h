@@ -1,4 +1,4 @@
-// What the parts of RocksStore share: appender.cpp writes, querier.cpp reads, seal.cpp moves chunks
+// What the parts of RocksStore share: commit.cpp writes, querier.cpp reads, seal.cpp moves chunks
 // to disk, recovery.cpp opens, upkeep.cpp runs the rest. Internal to tsdb.
 #pragma once
 
@@ -82,7 +82,7 @@ class StoreCore {
   // recovery.cpp
   Status recover();
 
-  // appender.cpp
+  // appender.cpp, commit.cpp
   std::unique_ptr<Appender> appender(bool any_age);
   TimeBounds bounds(bool any_age) const;
   Result<Head::Found> find_or_create(const Labels& labels);

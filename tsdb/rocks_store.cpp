@@ -185,9 +185,9 @@ Status RocksStore::snapshot(const std::string& dir) {
   if (std::filesystem::exists(dir, error)) return Status::invalid(dir + " exists already");
   if (const auto parent = std::filesystem::path(dir).parent_path(); !parent.empty())
     std::filesystem::create_directories(parent, error);
-  Status copied = core_->db_->copy_to(dir);
-  if (copied.ok()) return copied;
-  return std::move(copied).at(dir);
+  if (Status copied = core_->db_->copy_to(dir); !copied.ok()) return std::move(copied).at(dir);
+  core_->log_.info("snapshot written", {{"path", dir}});
+  return {};
 }
 Status RocksStore::delete_series(std::span<const Matcher> matchers, Timestamp mint,
                                  Timestamp maxt) {

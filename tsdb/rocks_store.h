@@ -30,7 +30,7 @@ struct RocksStoreOptions {
   Duration idle_after = std::chrono::hours(1);  // a series without samples so long leaves memory
   uint64_t journal_bytes = 64u << 20;   // journal size after which open chunks are written out
   uint64_t min_free_bytes = 16u << 20;  // with less room on the disk, writes are refused
-  uint64_t ballast_bytes = 256u << 10;  // set aside, given up when the disk is full
+  uint64_t ballast_bytes = 128u << 10;  // set aside, given up when the disk is full
   size_t memtable_bytes = 6u << 20;
   size_t cache_bytes = 6u << 20;
   size_t mark_cache_bytes = 16u << 20;  // where queries may begin inside finished days' chunks

@@ -40,8 +40,9 @@ struct SeriesExtra {
 };
 
 // Fields by guard: `generation`, `newest_t`, `touched` are atomic and read without a lock; `id` and
-// the labels are constant while `generation` is; the rest belongs to the shard's mutex. Two cache
-// lines: docs/formats/budget.md counts every byte.
+// the labels are constant while `generation` is (whoever reads them without a hold on the series
+// compares it afterwards, or under the shard's mutex); the rest belongs to the shard's mutex. Two
+// cache lines: docs/formats/budget.md counts every byte.
 class alignas(64) Series {
  public:
   static constexpr size_t kTail = 6;
@@ -49,7 +50,7 @@ class alignas(64) Series {
   std::atomic<int64_t> newest_t{kNoTime};
   std::atomic<uint32_t> generation{0};  // upper half of its SeriesRef; 0: the place is free
   std::atomic<uint32_t> touched{0};     // seconds; when a sample last came, for retiring
-  SeriesId id = 0;
+  std::atomic<SeriesId> id{0};
   uint32_t labels = 0;  // in the head's PairLists
   uint16_t label_count = 0;
   bool on_disk = false;         // its labels are: guarded by the commit mutex

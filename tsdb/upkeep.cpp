@@ -57,7 +57,8 @@ void StoreCore::enter_degraded(const std::string& why, bool whatever_was) {
     metrics_.degraded.set(1);
     ::unlink(ballast_path(options_.path).c_str());
   }
-  log_.error("the store refuses writes; queries and alerts go on from memory", {{"reason", why}});
+  log_.error("the store refuses samples; queries and rules go on with those it has",
+             {{"reason", why}});
   // With the ballast's room, alert state can be written on while samples are not.
   resume_if_room().ignore("tried again at each upkeep");
 }

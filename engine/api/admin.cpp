@@ -54,8 +54,10 @@ net::ServerResponse snapshot(const AdminContext& context, const net::ServerReque
                     fmt::format("{}: {}", folder.parent_path().string(), error.message()));
   if (const Status status = context.store.snapshot(folder.string()); !status.ok())
     return done(status);
-  return v1_success(
-      [&](base::JsonWriter& w) { w.begin_object().key("name").string(name).end_object(); });
+  // Upstream answers with the name alone; the path is ours.
+  return v1_success([&](base::JsonWriter& w) {
+    w.begin_object().key("name").string(name).key("path").string(folder.string()).end_object();
+  });
 }
 
 }  // namespace

@@ -71,7 +71,6 @@ TEST_F(ClockTest, BackAnHourFillsInWithAWindow) {
 TEST_F(ClockTest, ForwardADayDropsNothing) {
   options_.retention.time = std::chrono::hours(12);
   begin();
-  const std::vector<int64_t> before = times_;
   clock_.advance(std::chrono::hours(24));
   // Nobody has written yet: the newest sample says what is kept, not the clock.
   ASSERT_THAT(store_->step(clock_.now()), IsOk());

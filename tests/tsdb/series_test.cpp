@@ -61,7 +61,7 @@ TEST(Series, AnyMixtureOfBlocksReadsBack) {
     std::string record;
     series.save(7, record);
     Series again;
-    again.id = series.id;
+    again.id = series.id.load();
     uint64_t sequence = 0;
     ASSERT_TRUE(again.restore(record, sequence)) << round;
     ASSERT_EQ(sequence, 7u);
