@@ -102,6 +102,8 @@ bool PageReader::recognises(const Line& line) const {
 // False: the prediction failed and the page stands where it stood.
 bool PageReader::take_predicted(Status& status) {
   if (predicted_ >= cache_.lines_.size() || parser_.at_end()) return false;
+  // Lines in another order lead back to one that was there: that it comes again is for look_up().
+  if (changes_ && changes_->seen[predicted_]) return false;
   const Line& line = cache_.lines_[predicted_];
   if (!recognises(line)) return false;
   if (line.kind == Kind::Comment || line.kind == Kind::Metadata) {

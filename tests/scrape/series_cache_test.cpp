@@ -179,6 +179,14 @@ TEST_F(SeriesCacheTest, BelowAnotherTypeTheSameLineIsAnotherSeries) {
               ElementsAre(R"(q{quantile="0.0"} 5)", R"(q{quantile="0"} stale)"));
 }
 
+// Found by the fuzz target: another order led the prediction back to a line that had come already.
+TEST_F(SeriesCacheTest, ARepetitionIsSeenInAnotherOrderToo) {
+  scrape("c 1\ng 2\n");
+  EXPECT_THAT(scrape("g 2\nc 1\ng 3\n"), ElementsAre("g 2", "c 1"));
+  EXPECT_EQ(counts.repeated, 1u);
+  EXPECT_EQ(counts.duplicate_time, 0u);
+}
+
 TEST_F(SeriesCacheTest, SampleLimitFailsThePage) {
   rules.limits.samples = 2;
   scrape("a 1\nb 2\nc 3\nd 4\n");
