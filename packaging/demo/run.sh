@@ -47,7 +47,7 @@ wait_for() {  # wait_for PORT PATH WHAT PID
 port=$(free_port "${VAGT_PORT:-9090}")
 agent_port=$(free_port "${VAGT_AGENT_PORT:-9500}")
 [ "$port" != "$agent_port" ] || agent_port=$(free_port $((agent_port + 1)))
-mkdir -p "$data"
+mkdir -p "$data/agent"
 exec 9>"$data/lock"
 flock -n 9 || {
   pids=()
@@ -60,7 +60,7 @@ sed "s|@AGENT@|127.0.0.1:$agent_port|; s|@SELF@|127.0.0.1:$port|; s|@RULES@|$roo
   "$root/packaging/demo/prometheus.yml" >"$data/prometheus.yml"
 
 say "Starting vagt-agent: this host's metrics on http://127.0.0.1:$agent_port/metrics"
-"$bin/vagt-agent" --web.listen-address="127.0.0.1:$agent_port" &
+"$bin/vagt-agent" --web.listen-address="127.0.0.1:$agent_port" --path.state="$data/agent" &
 pids+=($!)
 wait_for "$agent_port" /metrics vagt-agent "${pids[0]}"
 
