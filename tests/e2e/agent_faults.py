@@ -132,9 +132,9 @@ def zfs(state):
     return lambda h: h.write('root/proc/spl/kstat/zfs/tank/state', state + '\n')
 
 
-def nvme_writes(h, host, media):
-    h.disk(NVME, [HEALTH, 'data_units_written'], host)
-    h.write('nvme.json', '{"Physical media units written":{"hi":0,"lo":%d}}' % media)
+def nvme_writes(h, host_bytes, media_bytes):
+    h.disk(NVME, [HEALTH, 'data_units_written'], h.units_written + host_bytes // 512000)
+    h.media_written(10**14 + media_bytes)
 
 
 CPU_TICKS = re.compile(r'^(cpu\d+ \d+ \d+ \d+ \d+ )(\d+)', re.M)
@@ -240,7 +240,7 @@ FAULTS = {
     'MemoryCorrectableRate': put('sys/devices/system/edac/mc/mc0/dimm1/dimm_ce_count', '900\n', minutes=30),
     'MemoryCorrectableStorm': put('sys/devices/system/edac/mc/mc0/ce_count', '3000\n', minutes=40, ramp=True),
     'PSUFailed': bmc('psu', also={'SELCritical', 'PSURedundancyLost'}),
-    'PSURedundancyLost': Fault(lambda h: h.flags.append('--collector.ipmi.psus-required=6')),
+    'PSURedundancyLost': Fault(lambda h: h.settle('--collector.ipmi.psus-required=6')),
     'FanFailed': bmc('fan', also={'SELCritical'}, minutes=5),
     'SensorCritical': Fault(lambda h: h.edit('answers/ipmi/ipmi-sensors.csv', r'(Inlet Temp,Temperature),Nominal', r'\1,Critical'),
                             minutes=5),
@@ -261,7 +261,7 @@ FAULTS = {
     'NvmeWear': Fault(smart_values(percentage_used=88), minutes=65),
     'NvmeWearCritical': Fault(smart_values(percentage_used=101), minutes=15),
     'NvmeWearRate': Fault(smart_values(percentage_used=60), minutes=60 * 24 * 15, step=5, ramp=True),
-    'NvmeWriteAmplification': Fault(lambda h: nvme_writes(h, 9_000_000, 40 * 10**12), minutes=60 * 24, step=5, ramp=True),
+    'NvmeWriteAmplification': Fault(lambda h: nvme_writes(h, 4 * 10**12, 40 * 10**12), minutes=60 * 24, step=5, ramp=True),
     'SmartMediaErrors': Fault(smart_values(media_errors=7), minutes=5),
     'SmartReallocatedGrowing': Fault(lambda h: set_attribute(h, 5, 8), minutes=65),
     'DiskLatencyAnomaly': Fault(disk_slow, minutes=20, ramp=True),
